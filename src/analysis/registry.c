@@ -1,5 +1,5 @@
-/* Runs all analyses in the order of analyses.def: on a rank, on the collectives that a process
- * matched, on rows to merge, and on the job. */
+/* Runs all analyses in the order of analyses.def. An analysis has up to four parts: for a rank, for
+ * the collectives that a process matched, for merging rows, and for the job. */
 #include "analysis/analyses.h"
 
 #include "analysis/shared/busy.h"
@@ -37,8 +37,8 @@ tm_status tm_analysis_tables(tm_tables *out, tm_error *err) {
     return status;
 }
 
-/* What the analyses of a rank share. `work`, `gaps`, `places` and `annotations` exist only while an
- * analysis needs them. */
+/* Inputs that the analyses of a rank share. `work`, `gaps`, `places` and `annotations` exist only
+ * while an analysis needs them. */
 typedef struct rank_facts {
     tm_busy busy;
     tm_calls operators;
@@ -49,12 +49,12 @@ typedef struct rank_facts {
     tm_host_work work;
     tm_gaps gaps;
     tm_calls places, annotations;
-    /* bits of tm_reads: which of `work`, `gaps`, `places` and `annotations` were computed */
+    /* bits of tm_reads: the inputs among `work`, `gaps`, `places` and `annotations` that exist */
     unsigned made;
 } rank_facts;
 
-/* Computes the inputs in @p reads that do not exist yet. Nothing is needed for TM_READS_WORK,
- * because work was computed together with the host's time. */
+/* Computes the inputs in @p reads that do not exist yet. TM_READS_WORK needs nothing here, because
+ * work is computed together with the host's time. */
 static tm_status make(const tm_rank_view *view, unsigned reads, rank_facts *facts, tm_error *err) {
     unsigned missing = reads & ~facts->made;
     facts->made |= missing;
@@ -94,7 +94,7 @@ static tm_status run_one(const tm_analysis *analysis, tm_rank_view view, rank_fa
 
 static tm_status run_rank(const tm_rank_view *view, rank_facts *facts, tm_tables *out,
                           tm_error *err) {
-    /* [a] what analysis number a and the analyses after it read */
+    /* [a]: inputs that analysis number a or any analysis after it reads */
     unsigned reads[N_ANALYSES + 1] = {0};
     for (size_t a = N_ANALYSES; a-- > 0;)
         reads[a] = reads[a + 1] | analyses[a]->reads;
@@ -150,12 +150,12 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
             TM_TRY(analyses[a]->collectives(own, out, err));
     TM_TRY(tm_analyse_compress(out, err));
     for (size_t t = 0; t < out->n_tables; t++)
-        tm_table_trim(&out->tables[t]); /* ranks are complete */
+        tm_table_trim(&out->tables[t]); /* all ranks have added their rows */
     return TM_OK;
 }
 
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) {
-    const size_t many_bytes = 1 << 20; /* of cells */
+    const size_t many_bytes = 1 << 20; /* size of a table's cells */
     for (size_t t = 0; t < tables->n_tables; t++) {
         const tm_table *table = &tables->tables[t];
         if (table->n_rows * (size_t)table->def->n_columns * sizeof(tm_cell) >= many_bytes)
@@ -180,9 +180,8 @@ tm_status tm_analyse_merged(const tm_analysis *analysis, const tm_names *names, 
     return status;
 }
 
-/* Compresses the tables again if they take more than most_bytes. Job parts have decompressed the
- * tables that they read. In a large job, the rows of these tables need more memory than everything
- * else. */
+/* Compresses the tables again if they take more than most_bytes, because job parts decompress the
+ * tables that they read. In a large job, these rows would need more memory than everything else. */
 static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     size_t bytes = 0;
     for (size_t t = 0; t < tables->n_tables; t++)
@@ -193,8 +192,8 @@ static tm_status rest(tm_tables *tables, size_t most_bytes, tm_error *err) {
     return TM_OK;
 }
 
-/* Sorts all tables first, because job parts need sorted tables. Job parts do not change the order
- * of rows. */
+/* Sorts all tables first, because job parts need sorted tables. A job part may then reorder the
+ * result tables of its own analysis. */
 tm_status tm_analyse_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const size_t awake_bytes = 32 << 20, last_bytes = 8 << 20;
     for (size_t t = 0; t < out->n_tables; t++)

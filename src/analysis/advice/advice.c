@@ -1,5 +1,5 @@
-/* Analysis `advice`: what to do, worst first. Reads only tables of other analyses. Each rule
- * subtracts the time that earlier rules explain, so no cause is counted twice. */
+/* Analysis `advice`: lists what to do, worst problem first. It reads only tables of other analyses.
+ * Each rule subtracts the time that earlier rules explain, so no cause is counted twice. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -90,21 +90,23 @@ enum { N_SEVERITIES = sizeof severities / sizeof *severities };
 
 #define NEVER HUGE_VAL
 
-/* The rules. The comment at the name of a rule says what its measure is. Without such a comment,
- * the measure is a share of the job's GPU time. A * in the comment means that the thresholds are
- * from the guides of PyTorch, TensorBoard and the vendors; a + means that they are from XProf. In
- * jobs with XProf's traces, XProf's rules replace those of the guides. */
+/* The rules. Each compares a measure [%] with its thresholds. The comment beside or above a rule's
+ * name describes the measure. Without a comment, the measure is a share of the job's GPU time.
+ * "guides:" means that the thresholds are from the guides of PyTorch, TensorBoard and the vendors,
+ * and "XProf:" that they are from XProf. In jobs with XProf's traces, XProf's rules replace those
+ * of the guides. */
 static const struct {
     const char *name;
-    /* NEVER disables a severity */
-    double at[N_SEVERITIES]; /* minimum of the measure [%] for a note, a warning, a critical item */
+    double at[N_SEVERITIES]; /* minimum measure [%] for a note, a warning, a critical item; NEVER:
+                                no such severity */
     tm_rule_look *look;
     const char *look_at;
-    /* `what` and `name` of the row of whatif.item that has the saving; NULL: unknown */
+    /* `what` and `name` of the row of whatif.item that has the saving; NULL: the saving is
+     * unknown */
     const char *item, *of;
     tm_whose whose;
 } rules[TM_N_RULES] = {
-    [TM_RULE_RECORDING] = {"recording", /* possible error of the figures, as a share */
+    [TM_RULE_RECORDING] = {"recording", /* possible error of the figures */
                            {NEVER, 5, 100},
                            tm_look_recording,
                            "job.integrity, job.remark",
@@ -132,7 +134,7 @@ static const struct {
                               "network",
                               "",
                               TM_OF_ANY},
-    [TM_RULE_IMBALANCE] = {"imbalance", /* * excess of the largest computation over the mean */
+    [TM_RULE_IMBALANCE] = {"imbalance", /* guides: maximum / mean computation - 1 */
                            {NEVER, 10, 25},
                            tm_look_imbalance,
                            "imbalance.step, overlap.step",
@@ -146,28 +148,28 @@ static const struct {
                             "plan",
                             "",
                             TM_OF_ANY},
-    [TM_RULE_INPUT] = {"input", /* * of the steps */
+    [TM_RULE_INPUT] = {"input", /* guides: share of step time */
                        {NEVER, 5, 10},
                        tm_look_input,
                        "input.rank, input.step",
                        "limit",
                        "input",
                        TM_OF_OTHERS},
-    [TM_RULE_XLA_INPUT] = {"input", /* + share of step time */
+    [TM_RULE_XLA_INPUT] = {"input", /* XProf: share of step time */
                            {NEVER, 5, 20},
                            tm_look_xla_input,
                            "pod.rank, pod.step, pipeline.stage",
                            "limit",
                            "input",
                            TM_OF_XLA},
-    [TM_RULE_XLA_INPUT_HOST] = {"input_host", /* + share of the input pipeline's time */
+    [TM_RULE_XLA_INPUT_HOST] = {"input_host", /* XProf: host's share of input time */
                                 {50, NEVER, NEVER},
                                 tm_look_xla_input_host,
                                 "pipeline.host, pipeline.stage",
                                 NULL,
                                 NULL,
                                 TM_OF_XLA},
-    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* + share of the input pipeline's time */
+    [TM_RULE_XLA_INPUT_TRANSFER] = {"input_transfer", /* XProf: transfers' share of input time */
                                     {30, NEVER, NEVER},
                                     tm_look_xla_input_transfer,
                                     "pipeline.host, transfers.kind, transfers.size",
@@ -188,21 +190,21 @@ static const struct {
                                 NULL,
                                 NULL,
                                 TM_OF_OTHERS},
-    [TM_RULE_DECODE_BATCH] = {"decode_batch", /* time saved for each request */
+    [TM_RULE_DECODE_BATCH] = {"decode_batch", /* reduction of the time per request */
                               {20, NEVER, NEVER},
                               tm_look_decode_batch,
                               "steps.mark, steps.kind",
                               NULL,
                               NULL,
                               TM_OF_OTHERS},
-    [TM_RULE_XLA_LAUNCH] = {"kernel_launch", /* + share of step time */
+    [TM_RULE_XLA_LAUNCH] = {"kernel_launch", /* XProf: share of step time */
                             {NEVER, 3, 15},
                             tm_look_xla_launch,
                             "pod.rank, launches.rank, idle.gap",
                             "limit",
                             "host",
                             TM_OF_XLA},
-    [TM_RULE_XLA_OUTPUT] = {"output", /* + share of step time */
+    [TM_RULE_XLA_OUTPUT] = {"output", /* XProf: share of step time */
                             {NEVER, 5, 20},
                             tm_look_xla_output,
                             "pod.rank, transfers.kind",
@@ -223,7 +225,7 @@ static const struct {
                                 "limit",
                                 "copy",
                                 TM_OF_ANY},
-    [TM_RULE_XLA_DEVICE_COPIES] = {"device_to_device", /* + share of step time */
+    [TM_RULE_XLA_DEVICE_COPIES] = {"device_to_device", /* XProf: share of step time */
                                    {NEVER, 3, 15},
                                    tm_look_xla_device_copies,
                                    "pod.rank, transfers.kind",
@@ -237,14 +239,14 @@ static const struct {
                                    NULL,
                                    NULL,
                                    TM_OF_ANY},
-    [TM_RULE_XLA_BARRIER] = {"barrier", /* + share of step time */
+    [TM_RULE_XLA_BARRIER] = {"barrier", /* XProf: share of step time */
                              {NEVER, 10, NEVER},
                              tm_look_xla_barrier,
                              "pod.rank, pod.collective, stragglers.rank",
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_COLLECTIVES] = {"collectives", /* + share of step time */
+    [TM_RULE_XLA_COLLECTIVES] = {"collectives", /* XProf: share of step time */
                                  {NEVER, 3, 15},
                                  tm_look_xla_collectives,
                                  "pod.rank, pod.collective",
@@ -252,28 +254,28 @@ static const struct {
                                  "transfer",
                                  TM_OF_XLA_GPU},
     [TM_RULE_TPU_COLLECTIVES] =
-        {"collectives", /* + share of step time in all-reduces, or in all collectives */
+        {"collectives", /* XProf: share of step time in all-reduces, or in all collectives */
          {NEVER, 6, 30},
          tm_look_xla_collectives,
          "pod.rank, pod.collective",
          "limit",
          "transfer",
          TM_OF_XLA_TPU},
-    [TM_RULE_XLA_ASYNC] = {"asynchronous", /* + share of the time of XLA's operations */
+    [TM_RULE_XLA_ASYNC] = {"asynchronous", /* XProf: share of the time of XLA's operations */
                            {NEVER, 10, NEVER},
                            tm_look_xla_async,
                            "hlo.work",
                            NULL,
                            NULL,
                            TM_OF_XLA},
-    [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* + share of step time */
+    [TM_RULE_XLA_SHUFFLE] = {"data_shuffle", /* XProf: share of step time */
                              {NEVER, 30, NEVER},
                              tm_look_xla_shuffle,
                              "pod.rank, hlo.work",
                              NULL,
                              NULL,
                              TM_OF_XLA},
-    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* + share of the steps' time without computation */
+    [TM_RULE_XLA_SPARSE] = {"sparse_core", /* XProf: share of step time without computation */
                             {NEVER, 10, NEVER},
                             tm_look_xla_sparse,
                             "pod.rank, pod.step",
@@ -287,15 +289,14 @@ static const struct {
                                        "limit",
                                        "transfer",
                                        TM_OF_OTHERS},
-    [TM_RULE_COMMUNICATION] = {"communication", /* * share of GPU time */
+    [TM_RULE_COMMUNICATION] = {"communication", /* guides: share of GPU time */
                                {NEVER, 10, 25},
                                tm_look_communication,
                                "overlap.kind, collectives.kind",
                                "limit",
                                "transfer",
                                TM_OF_OTHERS},
-    /* share of GPU time in which the GPU is idle; the guides give the thresholds as shares in use:
-       80, 70 and 50 % */
+    /* idle share of GPU time; the guides give the thresholds as utilization: 80, 70 and 50 % */
     [TM_RULE_GPU_UTILIZATION] = {"gpu_utilization",
                                  {20, 30, 50},
                                  tm_look_gpu_utilization,
@@ -303,63 +304,63 @@ static const struct {
                                  "limit",
                                  "host",
                                  TM_OF_OTHERS},
-    [TM_RULE_XLA_OTHER] = {"other_time", /* + share of step time */
+    [TM_RULE_XLA_OTHER] = {"other_time", /* XProf: share of step time */
                            {NEVER, 3, 15},
                            tm_look_xla_other,
                            "pod.rank, idle.gap",
                            "limit",
                            "host",
                            TM_OF_XLA},
-    [TM_RULE_STEP_VARIATION] = {"step_variation", /* * standard deviation / mean */
+    [TM_RULE_STEP_VARIATION] = {"step_variation", /* guides: standard deviation / mean */
                                 {NEVER, 10, 30},
                                 tm_look_step_variation,
                                 "overview.step, phases.step",
                                 NULL,
                                 NULL,
                                 TM_OF_ANY},
-    [TM_RULE_OPTIMIZER] = {"optimizer", /* * of the steps */
+    [TM_RULE_OPTIMIZER] = {"optimizer", /* guides: share of step time */
                            {15, 25, 40},
                            tm_look_optimizer,
                            "phases.step, calls.call",
                            NULL,
                            NULL,
                            TM_OF_ANY},
-    [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* of computation */
+    [TM_RULE_TENSOR_CORES] = {"tensor_cores", /* share of compute time */
                               {10, 30, NEVER},
                               tm_look_tensor_cores,
                               "calls.call, kernels.kernel",
                               NULL,
                               NULL,
                               TM_OF_ANY},
-    [TM_RULE_PRECISION] = {"precision", /* of computation */
+    [TM_RULE_PRECISION] = {"precision", /* share of compute time */
                            {10, 30, NEVER},
                            tm_look_precision,
                            "classes.work, efficiency.work, kernels.kernel",
                            NULL,
                            NULL,
                            TM_OF_OTHERS},
-    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* + share of computation that is not in 16 bits */
+    [TM_RULE_XLA_BITS] = {"compute_16_bit", /* XProf: share of computation in more than 16 bits */
                           {90, NEVER, NEVER},
                           tm_look_xla_bits,
                           "pod.rank, hlo.work",
                           NULL,
                           NULL,
                           TM_OF_XLA},
-    [TM_RULE_ATTENTION] = {"attention", /* of computation */
+    [TM_RULE_ATTENTION] = {"attention", /* share of compute time */
                            {5, 15, NEVER},
                            tm_look_attention,
                            "classes.work, kernels.launched, efficiency.work",
                            NULL,
                            NULL,
                            TM_OF_ANY},
-    [TM_RULE_MEMORY] = {"memory", /* share of the device's memory */
+    [TM_RULE_MEMORY] = {"memory", /* used share of the device's memory */
                         {NEVER, 95, 98},
                         tm_look_memory,
                         "memory.device, memory.owner, transfers.allocation",
                         NULL,
                         NULL,
                         TM_OF_ANY},
-    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* * free share of the device's memory */
+    [TM_RULE_MEMORY_ROOM] = {"memory_room", /* guides: free share of the device's memory */
                              {50, NEVER, NEVER},
                              tm_look_memory_room,
                              "memory.device, memory.step",
@@ -373,7 +374,7 @@ static const struct {
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    /* by how much the step's peak exceeds the highest peak of other steps */
+    /* excess of the step's peak over the highest peak of other steps */
     [TM_RULE_MEMORY_SPIKE] = {"memory_spike",
                               {10, NEVER, NEVER},
                               tm_look_memory_spike,
@@ -388,7 +389,7 @@ static const struct {
                                NULL,
                                NULL,
                                TM_OF_ANY},
-    [TM_RULE_MISSING_RANKS] = {"missing_ranks", /* of the ranks */
+    [TM_RULE_MISSING_RANKS] = {"missing_ranks", /* share of the ranks that have no trace */
                                {NEVER, 0, NEVER},
                                tm_look_missing_ranks,
                                "job.rank, clock.check",
@@ -428,8 +429,8 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
     return TM_OK;
 }
 
-/* Finds the partial steps. Estimates the exposed communication if no rank waited for another: the
- * rank with the least exposed communication in a step hardly waited, so its value is taken for
+/* Finds the partial steps. Also estimates the exposed communication without waits between ranks:
+ * the rank with the least exposed communication in a step hardly waited, so its value is used for
  * every rank. */
 static tm_status sum_steps(const rank_step *v, size_t n, tm_facts *facts, tm_vec *partial,
                            tm_error *err) {
@@ -468,15 +469,13 @@ static int64_t cost_by_rank(const tm_facts *facts, const tm_advice *advice) {
  * for other work. */
 static const double worth[N_SEVERITIES] = {0.05, 2, 10};
 
-/* Returns whether an item concerns only some ranks, and whether the saving of fixing them is known.
- */
+/* Returns whether an item concerns only some ranks and the saving from fixing them is known. */
 static bool is_of_some(const item *i) {
     return (i->rule == TM_RULE_STRAGGLER || i->rule == TM_RULE_IMBALANCE) &&
            strcmp(i->advice.ranks, "all") != 0 && !i->saving.share.null;
 }
 
-/* Returns the saving of a plan minus the saving of an item on named ranks, which the plan contains.
- */
+/* Returns the saving of a plan minus the saving of the named ranks, which are part of the plan. */
 static tm_facts_saving besides_named(const tm_facts_saving *named, tm_facts_saving plan) {
     if (plan.share.null)
         return plan;
@@ -516,18 +515,19 @@ static tm_facts_saving saving_of(const tm_facts *facts, const tm_advice *advice,
     return found;
 }
 
-/* Returns the severity that follows from the saving of an item. If the saving is only an upper
- * bound, the result is not higher than the severity that follows from the cost. */
+/* Returns the severity that follows from an item's saving. An upper bound of the saving gives at
+ * most the severity that follows from the cost. */
 static int by_saving(const item *i) {
     if (is_bound(i) && i->saving.share.value.r < TM_FIX_LEAST_PCT)
         return -1;
     const int severity = severity_of(worth, i->saving.share.value.r);
-    /* More micro-batches also cost memory, so this saving makes no item critical. */
+    /* A saving from more micro-batches makes no item critical, because they also cost memory. */
     const int most = i->advice.at_most_ns > 0 && i->severity > 1 ? 1 : i->severity;
     return is_bound(i) && severity > most ? most : severity;
 }
 
-/* Returns whether a rule is based on device events, not on records of the host or memory. */
+/* Returns whether a rule is based on device events, rather than on records of the host or of
+ * memory. */
 static bool rests_on_devices(tm_rule_id rule) {
     switch (rule) {
     case TM_RULE_RECORDING:
@@ -543,8 +543,8 @@ static bool rests_on_devices(tm_rule_id rule) {
     }
 }
 
-/* Applies the rules in the order of tm_rule_id. Earlier findings count as explained even if they
- * are dropped because fixing them saves nothing. */
+/* Applies the rules in the order of tm_rule_id. Later rules subtract the costs of all earlier
+ * findings, even of findings that are dropped because fixing them saves nothing. */
 static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     const bool doubted = tm_doubt_of_job(facts->tables);
     tm_facts_saving named = {.time = {.value.i = 0}, .share = {.value.r = 0.0}};
@@ -577,8 +577,8 @@ static size_t apply_rules(tm_facts *facts, item items[TM_N_RULES]) {
     return n;
 }
 
-/* Returns 0 for a known saving, 1 for a bound of the saving, 2 if only the cost is known, 3 if the
- * cost is unknown. */
+/* Returns 0 if the saving is known, 1 if only a bound of the saving is known, 2 if only the cost is
+ * known, 3 if the cost is unknown. */
 static int class_of(const item *i) {
     return i->advice.cost_ns < 0 ? 3 : i->saving.share.null ? 2 : is_bound(i);
 }
@@ -589,8 +589,8 @@ static bool stops(const item *i) {
 }
 
 /* Returns the sort key within a class [ns]: a saving or cost. Bounds and costs count half, because
- * a fix rarely removes all of the problem. Waits for batches count in full, because a fix can
- * remove all of them. */
+ * a fix rarely removes the whole problem. Waits for batches count in full, because a fix can remove
+ * them completely. */
 static double removable(const item *i) {
     const char *limit = limit_of(&i->advice, i->rule);
     const double ns = (double)(class_of(i) < 2 ? i->saving.time.value.i : i->advice.cost_ns);
@@ -611,10 +611,10 @@ static int worst_first(const void *a, const void *b) {
         return x->rule == TM_RULE_STRAGGLER ? -1 : 1;
     if (removable(x) != removable(y))
         return removable(x) > removable(y) ? -1 : 1;
-    return (int)x->rule - (int)y->rule; /* rules are numbered with causes before their effects */
+    return (int)x->rule - (int)y->rule; /* causes have lower rule numbers than their effects */
 }
 
-/* Returns the words for a kind of work, for the sentence "if hosts took no time". */
+/* Returns the subject for the clause "if hosts took no time". */
 static const char *left_out(const char *limit) {
     static const struct {
         const char *name, *what;
@@ -631,12 +631,12 @@ static const char *left_out(const char *limit) {
 /* Writes "Fixing it saves 11.3 % of a step (1.15 ms).", or for a bound "Saves at most 52.6 % of a
  * step (38.8 ms), if hosts took no time.". */
 static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_MAX]) {
-    const double nearly_all = 95.0; /* a bound of nearly the whole step says nothing */
+    const double nearly_all = 95.0; /* a bound of nearly the whole step is useless */
     const tm_cell *share = &i->saving.share;
     char time[TM_ADVICE_TIME];
     out[0] = '\0';
-    /* If a pipeline's bubble is to blame, ranks are late because their stages differ: there is no
-     * rank to fix. */
+    /* If a pipeline's bubble is to blame, ranks are late because their stages differ. Then there is
+     * no rank to fix. */
     if (share->null || share->value.r < worth[0] ||
         (i->rule == TM_RULE_LATE_RANKS && !is_bound(i) && tm_facts_verdict_is(facts, "bubble")) ||
         (is_bound(i) && share->value.r >= nearly_all))

@@ -1,4 +1,4 @@
-/* Computes what a pipeline would save with more micro-batches. */
+/* Computes the saving of a pipeline with more micro-batches. */
 #include "advice_rules.h"
 
 #include <inttypes.h>
@@ -35,8 +35,9 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
             "larger number of micro-batches would save.");
         return;
     }
-    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. Passes of
-     * half the length halve this part of the bubble, but not the parts with other causes. */
+    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. If the
+     * passes are half as long, this part of the bubble halves. Parts with other causes do not
+     * change. */
     const double ideal = (1.0 - u.bubble) * (double)(u.stages - 1) / (double)u.passes;
     out->at_most_ns = llround(fmin(ideal, u.bubble) / 2.0 * step_ns);
     snprintf(

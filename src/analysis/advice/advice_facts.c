@@ -1,4 +1,4 @@
-/* For the rules of `advice`: sums of tables, and lists of ranks. */
+/* Helpers of the rules of `advice`: sums over tables, and lists of ranks as text. */
 #include "advice_rules.h"
 
 #include <inttypes.h>
@@ -98,8 +98,8 @@ static tm_facts_saving saving_of(const tm_cell *time, const tm_cell *share) {
     return found;
 }
 
-/* Returns the saving of a row of whatif.item. A row for a kind of work ("limit") has two savings;
- * returns the larger one as the upper bound. */
+/* Returns the saving of a row of whatif.item. A row on a kind of work ("limit") has two savings;
+ * the larger one, an upper bound, is returned. */
 static tm_facts_saving saving_at(const tm_facts *facts, const tm_table *items, size_t row) {
     tm_facts_saving found =
         saving_of(tm_table_cell(items, row, "saved_ns"), tm_table_cell(items, row, "saved_pct"));
@@ -121,13 +121,14 @@ tm_facts_saving tm_facts_saved(const tm_facts *facts, const char *what, const ch
     if (job->n_rows == 0 || tm_facts_int(facts, "whatif.job", 0, "sure") == 0)
         return (tm_facts_saving){none, none};
     /* If much communication is unmatched, the replay does not know how much of its time is
-     * transfer. It then cannot show what faster transfers would save. */
+     * transfer. So it cannot show what faster transfers would save. */
     const tm_cell *unmatched = tm_table_cell(job, 0, "unmatched_pct");
     if (strcmp(name, "transfer") == 0 && !unmatched->null && unmatched->value.r > UNMATCHED_PCT)
         return (tm_facts_saving){none, none};
     if (strcmp(what, "named") == 0)
         return saving_of(tm_table_cell(job, 0, "fix_ns"), tm_table_cell(job, 0, "fix_pct"));
-    /* whatif.item has no row for work off the critical path, which saves 0 */
+    /* whatif.item has no row for work off the critical path, because faster work there saves
+     * nothing */
     tm_facts_saving found = saving_of(&none, &none);
     for (size_t i = 0; i < items->n_rows; i++)
         if (strcmp(tm_table_cell(items, i, "what")->value.text, what) == 0 &&
@@ -163,7 +164,7 @@ static bool any_named(const tm_facts *facts, const char *name, const char *const
     return false;
 }
 
-/* Returns whether a program has a name given by JAX: jit_step, pmap_step. */
+/* Returns whether a program has a name that JAX gives, such as jit_step or pmap_step. */
 static bool any_of_jax(const tm_facts *facts) {
     const tm_table *ops = tm_tables_find(facts->tables, "hlo.work");
     bool any = false;
@@ -177,7 +178,7 @@ static bool any_of_jax(const tm_facts *facts) {
 
 void tm_facts_program(tm_facts *facts) {
     /* Parts of kernel names that occur only in training. dgrad is not listed, because transposed
-     * convolutions also run it in inference; nor is multi_tensor_apply without an optimizer's
+     * convolutions also run it in inference. multi_tensor_apply is listed only with an optimizer's
      * functor, because it applies to any list of tensors. */
     static const char *const gradients[] = {"ackward",
                                             "_bwd",

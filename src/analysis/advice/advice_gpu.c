@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Returns whether most of the idle time is in one gap of each rank. The number of kernels does not
+/* Returns whether most idle time is in a single gap of each rank. The number of kernels does not
  * cause such idle time. */
 static bool is_one_gap(const tm_facts *f) {
     return tm_facts_sum_others(f, "idle.rank", "longest_ns") >
@@ -62,7 +62,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");
     if (besides)
         lost -= tm_facts_sum_others(f, "idle.rank", "longest_ns");
-    out->apart = besides; /* a replay without host time would also remove the longest gap */
+    out->apart = besides; /* the saving is unknown, because a replay without host time also removes
+                             the longest gap */
     char time[TM_ADVICE_TIME], mean[32], where[256];
     out->cost_ns = lost;
     out->limit = host_bound ? "host" : "launch";
@@ -86,8 +87,8 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
 typedef struct host_copies {
     int64_t n, bytes;
     int64_t union_ns;                   /* sum over kinds and ranks */
-    int64_t alone_ns, alone_to_host_ns; /* sums without concurrent computation */
-    int64_t exposed_ns; /* alone_ns after at_most() has limited the value of each rank */
+    int64_t alone_ns, alone_to_host_ns; /* sums of the time without concurrent computation */
+    int64_t exposed_ns; /* like alone_ns, but each rank's value is limited by at_most() */
 } host_copies;
 
 /*
@@ -104,8 +105,8 @@ static int64_t at_most(const tm_facts *f, const host_copies *own, int64_t rank,
     return own->alone_ns < all - overlap_ns || all == 0 ? own->alone_ns : all - overlap_ns;
 }
 
-/* Returns the time of infeed in a rank's copies. Infeed waits for input, which another rule covers.
- */
+/* Returns the time of infeed in a rank's copies. Infeed is waiting for input, which another rule
+ * covers. */
 static int64_t infeed_of(const tm_facts *f, int64_t rank) {
     size_t i = tm_table_find_row(tm_tables_find(f->tables, "pod.rank"), &rank, 1);
     return tm_facts_int(f, "pod.rank", i, "infeed_ns");
@@ -143,7 +144,6 @@ static size_t add_rank(const tm_facts *f, bool pageable, size_t i, host_copies *
     return i;
 }
 
-/* Sums the copies between hosts and GPUs, either of pageable or of pinned memory. */
 static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     const tm_table *kinds = tm_tables_find(f->tables, "transfers.kind");
     host_copies sum = {0};
@@ -152,7 +152,8 @@ static host_copies sum_host_copies(const tm_facts *f, bool pageable) {
     return sum;
 }
 
-/* Sets cost, measure and evidence of copies between GPUs and @p what. The caller sets the text. */
+/* Sets the cost, measure and evidence for copies between GPUs and @p what. The caller sets the
+ * text. */
 static void advise_copies(const tm_facts *f, const host_copies *sum, const char *what,
                           tm_advice *out) {
     char time[TM_ADVICE_TIME];
@@ -194,7 +195,7 @@ void tm_look_pageable_copies(const tm_facts *f, tm_advice *out) {
                  f->torch ? " and .to(device, non_blocking=True)" : ", asynchronously");
 }
 
-/* Advises a separate stream, unless XLA or TensorFlow chooses the streams. */
+/* The advice is a separate stream, unless XLA or TensorFlow chooses the streams. */
 void tm_look_exposed_copies(const tm_facts *f, tm_advice *out) {
     host_copies sum = sum_host_copies(f, false);
     bool chosen = tm_facts_speaks_xla(f);
@@ -223,8 +224,8 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
         double total = (double)tm_facts_int(f, "transfers.allocation", i, "total_ns");
         calls += in_steps;
         if (in_steps > 0)
-            /* Only the time of all calls is known: assumes that a call in a step takes as long as
-             * any other. */
+            /* Only the total time of all calls is known. Assumes that calls in steps take as long
+             * as other calls. */
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
@@ -391,9 +392,9 @@ static void say_gaps(const tm_facts *f, char *out, size_t size) {
                  f->torch ? ": record with with_stack=True to see the line" : "");
 }
 
-/* Looks for a kernel that ends most of the longest gaps with a cause: the gaps before it must have
- * at least half of the time of all these gaps. Returns its name, or NULL if there is none. Sets
- * *one if a single gap has more than half of the time. */
+/* Returns the kernel that ends most of the longest gaps with this cause; NULL if there is none. The
+ * gaps before it must have at least half of the time of all these gaps. Sets *one if a single gap
+ * has more than half of the time. */
 static const char *held_kernel(const tm_facts *f, const char *cause, bool *one) {
     const tm_table *gaps = tm_tables_find(f->tables, "idle.gap");
     int64_t all_ns = 0, most_ns = 0, longest_ns = 0;
@@ -457,7 +458,7 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
                    tm_facts_sum_others(f, "idle.rank", "turns_ns");
     int64_t rest = idle - f->costs[TM_RULE_INPUT] - f->costs[TM_RULE_SMALL_KERNELS] -
                    f->costs[TM_RULE_SCHEDULER_GAPS];
-    /* Ranks seem idle while they wait in communication that was not recorded. */
+    /* If communication was not recorded, ranks that wait in it seem idle. */
     if (used < 0.0 || f->captures || tm_facts_int(f, "clock.check", 0, "transfers_alone") > 0)
         return;
     int64_t most = -1;
@@ -523,12 +524,13 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
     /* Only names of GPU kernels show whether tensor cores are used. */
     if (strcmp(tm_words_device(f->tables), "GPU") != 0)
         return;
-    /* If some kernels use tensor cores, somebody chose the precision of the others on purpose. */
+    /* If some kernels use tensor cores, the precision of the others was probably chosen on
+     * purpose. */
     if (used < 0.0 || used >= 0.5 || most == 0)
         return;
     char time[TM_ADVICE_TIME];
-    /* No cost: how much faster the kernels would be is unknown. Summed durations of concurrent
-     * kernels may exceed the compute time. */
+    /* Sets no cost, because it is unknown how much faster the kernels would be. The summed
+     * durations of concurrent kernels may exceed the compute time. */
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns");
     int64_t summed = tm_facts_sum_kernels(f).total_ns;
     out->measure = fmin(tm_facts_percent(fit, compute > summed ? compute : summed), 100.0);
@@ -544,12 +546,12 @@ void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 0).text, time, name);
 }
 
-/* Finds matrix products in FP32 and TF32, in jobs that use tensor cores (the previous rule covers
- * the other jobs). The measure is the share of FP32 plus half the share of TF32, because 16 bits
- * save about half as much of a TF32 kernel's time. By peak rates (efficiency/peaks.c), 16 bits save
- * 1 - 19.5/312 = 94 % of the time of FP32 kernels on an A100, 1 - 66.9/989.4 = 93 % on an H100,
- * 1 - 80/2250 = 96 % on a B200 and 1 - 163.4/1307.4 = 88 % on an MI300X. They save 1 - 156/312 =
- * 50 % of the time of TF32 kernels on an A100, and 50 or 51 % on the other three. */
+/* Finds matrix products in FP32 and TF32, in jobs that use tensor cores. The previous rule covers
+ * the other jobs. The measure is the share of FP32 plus half the share of TF32, because 16 bits
+ * save about half as much of the time of a TF32 kernel. By peak rates (efficiency/peaks.c), 16 bits
+ * save 1 - 19.5/312 = 94 % of the time of FP32 kernels on an A100, 1 - 66.9/989.4 = 93 % on an
+ * H100, 1 - 80/2250 = 96 % on a B200 and 1 - 163.4/1307.4 = 88 % on an MI300X. They save 1 -
+ * 156/312 = 50 % of the time of TF32 kernels on an A100, and 50 or 51 % on the other three. */
 void tm_look_precision(const tm_facts *f, tm_advice *out) {
     int64_t compute = tm_facts_sum(f, "overlap.rank", "compute_ns"),
             all = tm_facts_sum_kernels(f).total_ns;

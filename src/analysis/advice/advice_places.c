@@ -13,7 +13,7 @@ typedef struct place {
     int64_t amount;
 } place;
 
-/* Rows are sorted by time, so the places that are left out launch little. */
+/* Rows are sorted by time, so the places that do not fit launch little. */
 enum { PLACES_MAX = 128 };
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {
@@ -21,8 +21,8 @@ static const char *text_of(const tm_table *table, size_t row, const char *column
     return cell->null ? NULL : cell->value.text;
 }
 
-/* Returns the operator of a launch; NULL for PyTorch's own record of a collective, or if the cell
- * says why there is no operator. */
+/* Returns the operator of a launch. Returns NULL if this is PyTorch's own record of a collective,
+ * or if the cell contains the reason why there is no operator. */
 static const char *operator_of(const tm_table *launchers, size_t row) {
     const char *name = text_of(launchers, row, "operator");
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
@@ -64,8 +64,8 @@ static bool add_place(place *places, size_t *n, const place *own) {
     return true;
 }
 
-/* Returns the place with the largest amount; places are distinguished by operator, by function, or
- * by both. Sets its share in percent. */
+/* Returns the place with the largest amount, and sets its share [%]. Places differ by operator, by
+ * function, or by both. */
 static place most_of(const tm_facts *f, tm_launched which, bool by_operator, bool by_inside,
                      double *share) {
     const tm_table *launchers = tm_tables_find(f->tables, "kernels.launched");

@@ -1,4 +1,4 @@
-/* The conditions of the rules of analysis `advice`, and the facts they use. */
+/* The rules of analysis `advice`, and the facts that they use. */
 #ifndef TMERGE_ADVICE_RULES_H
 #define TMERGE_ADVICE_RULES_H
 
@@ -50,9 +50,9 @@ typedef enum tm_rule_id {
     TM_N_RULES
 } tm_rule_id;
 
-/** Jobs to which a rule or a box of the checklist applies. XLA: jobs whose traces are all XSpaces;
- * the thresholds are XProf's. XLA_TPU and XLA_GPU: XLA jobs on TPUs, and on other devices. OTHERS:
- * all other jobs; the thresholds are those of the guides. */
+/** Jobs to which a rule or a box of the checklist applies. XLA: jobs whose traces are all XSpaces.
+ * XLA_TPU: XLA jobs on TPUs. XLA_GPU: XLA jobs on other devices. For all three, the thresholds are
+ * XProf's. OTHERS: all other jobs, with the thresholds of the guides. */
 typedef enum tm_whose { TM_OF_ANY, TM_OF_OTHERS, TM_OF_XLA, TM_OF_XLA_TPU, TM_OF_XLA_GPU } tm_whose;
 
 /** Input of the rules. All pointers are borrowed. */
@@ -83,18 +83,19 @@ typedef struct tm_advice {
                        nothing */
     int64_t cost_ns; /* GPU time lost, over all ranks; -1 if the finding does not cost time */
     int64_t n_lost;  /* number of ranks that lose cost_ns; 0: all ranks */
-    bool exact;      /* true: only this cause costs the time; false: cost_ns is an upper bound */
-    bool apart;      /* the saving is unknown, because the replay in the rule's row of whatif.item
-                        removes this cause together with others */
+    bool exact;      /* true: only this cause costs the time; false: other causes may cost a part of
+                        cost_ns */
+    bool apart;      /* the saving is unknown, because the replay for this rule in whatif.item also
+                        removes other causes */
     /* `what` of the row of whatif.item that gives the saving; NULL: the `item` of the rule */
     const char *item;
     /* `name` of that row, such as a kind of work; NULL: the `of` of the rule */
     const char *limit;
     const char *look_at; /* names of tables with details; NULL: the `look_at` of the rule */
-    int64_t at_most_ns;  /* upper bound of the saving of a step, known without a replay; 0: use
+    int64_t at_most_ns;  /* upper bound of the saving per step that needs no replay [ns]; 0: use
                             whatif.item */
     char ranks[TM_ADVICE_RANKS];
-    char text[TM_ADVICE_TEXT]; /* the advice */
+    char text[TM_ADVICE_TEXT];
     char evidence[TM_ADVICE_EVIDENCE];
 } tm_advice;
 
@@ -116,7 +117,7 @@ tm_rule_look tm_look_xla_input, tm_look_xla_input_host, tm_look_xla_input_transf
     tm_look_xla_collectives, tm_look_xla_async, tm_look_xla_other, tm_look_xla_bits,
     tm_look_xla_shuffle, tm_look_xla_sparse;
 
-/** Returns the cost that the rules on uneven stages and uneven ranks found [ns]. */
+/** Returns the total cost that the rules on uneven stages and uneven ranks found [ns]. */
 static inline int64_t tm_facts_uneven(const tm_facts *facts) {
     return facts->costs[TM_RULE_UNEVEN_STAGES] + facts->costs[TM_RULE_IMBALANCE];
 }
@@ -124,7 +125,7 @@ static inline int64_t tm_facts_uneven(const tm_facts *facts) {
 /** Returns the sum of a column; nulls count as 0. */
 int64_t tm_facts_sum(const tm_facts *facts, const char *table, const char *column);
 
-/** Returns the sum of a column; if there is a straggler item, without the straggler's rows. */
+/** Like tm_facts_sum, but if there is a straggler item, without the straggler's rows. */
 int64_t tm_facts_sum_others(const tm_facts *facts, const char *table, const char *column);
 
 /** Returns whether the job is of the given kind: TM_OF_XLA if all traces are XSpaces of TensorFlow
@@ -177,27 +178,27 @@ bool tm_facts_is_whole(const tm_facts *facts, int64_t step);
  * count. If none does, each rank counts, and the recording is its only step. */
 bool tm_facts_has_steps(const tm_facts *facts, int64_t rank);
 
-/** How much the durations of whole steps vary. The first step of each rank is left out. If the
- * steps are of several kinds, these are the figures of the kind whose steps exceed their mean
- * duration by the most time in total. */
+/** How much the durations of whole steps vary. The first step of each rank is left out. If there
+ * are several kinds of steps, all members except above_ns are about one kind: the kind whose steps
+ * are above its mean for the most time in total. */
 typedef struct tm_facts_variation {
     const char *kind; /* name of the kind; NULL if all steps are of one kind */
     double percent;   /* standard deviation / mean */
-    double above_ns;  /* sum over all steps: time above the mean of the step's kind */
+    double above_ns;  /* time above the mean of the step's kind, summed over all steps */
     int64_t shortest_ns, longest_ns, longest_step;
 } tm_facts_variation;
 
-/** Which durations tm_facts_vary compares. ALL: the durations of all steps. BALANCED: the same,
- * minus the time by which the busiest rank of the step computes longer than the mean. CALM: only
- * the durations of steps that are in no episode of stragglers.finding. */
+/** Which durations tm_facts_vary compares. ALL: the durations of all steps. BALANCED: like ALL, but
+ * without the time by which the step's busiest rank computes longer than the mean. CALM: like ALL,
+ * but without steps that are in an episode of stragglers.finding. */
 typedef enum tm_facts_steps { TM_STEPS_ALL, TM_STEPS_BALANCED, TM_STEPS_CALM } tm_facts_steps;
 
 /** Sets @p out. Returns false if there are fewer than three steps. */
 bool tm_facts_vary(const tm_facts *facts, tm_facts_steps which, tm_facts_variation *out);
 
-/** By how much a fix shortens a step; both cells are null if unknown. tm_facts_saved takes it from
- * the last row of whatif.item with this `what` and `name`. For the `what` "named", it is the saving
- * of fixing all ranks in stragglers.finding. */
+/** By how much a fix shortens a step; both cells are null if unknown. tm_facts_saved reads the
+ * cells from the last row of whatif.item with this `what` and `name`. The `what` "named" stands for
+ * fixing all ranks in stragglers.finding. */
 typedef struct tm_facts_saving {
     tm_cell time, share; /* saved_ns and saved_pct */
 } tm_facts_saving;
@@ -218,11 +219,11 @@ bool tm_facts_verdict_is(const tm_facts *facts, const char *word);
  */
 const char *tm_facts_host_in_gaps(const tm_facts *facts, const char *cause, size_t plan);
 
-/** Adds to the evidence what twice as many micro-batches save of a pipeline's bubble, and sets
- * at_most_ns. If unknown, the evidence says so. */
+/** Adds to the evidence how much of a pipeline's bubble twice as many micro-batches would save, and
+ * sets at_most_ns. If this is unknown, the evidence says so. */
 void tm_facts_bubble(const tm_facts *facts, tm_advice *out);
 
-/** Returns the noun for what shares refer to: "steps", or "recording" if no steps are marked. */
+/** Returns the noun that shares refer to: "steps", or "recording" if no steps are marked. */
 const char *tm_facts_whole(const tm_facts *facts);
 
 /** Writes @p ns, a sum over ranks, as a mean over the ranks with GPU events: "3.00 ms a rank". */
@@ -235,19 +236,20 @@ void tm_facts_by_rank(const tm_facts *facts, int64_t ns, char out[TM_ADVICE_TIME
 typedef enum tm_launched { TM_LAUNCHED_SHORT, TM_LAUNCHED_COMMUNICATION } tm_launched;
 
 /** Writes where in the program most of the counted kernels are launched: " 42 % of the short ones
- * are launched by "aten::add" in "train.py(34): step"."; "" if no place has a tenth. */
+ * are launched by "aten::add" in "train.py(34): step".". Writes "" if no place launches a tenth. */
 void tm_facts_launcher(const tm_facts *facts, tm_launched which, char *out, size_t size);
 
-/** Sets trains, serves, captures, torch and jax. Backward passes, optimizers or kernels named after
- * them show training; marks of an engine show inference; operators or kernels of PyTorch show
- * PyTorch. If trains is false, texts must suit both training and inference. */
+/** Sets trains, serves, captures, torch and jax. A job trains if it has backward passes,
+ * optimizers, or kernels named after them. It serves if it has marks of an engine. It runs PyTorch
+ * if it has PyTorch's operators or kernels. If trains is false, texts must suit both training and
+ * inference. */
 void tm_facts_program(tm_facts *facts);
 
 /** A list of ranks, "0, 4-7". If it is too long, it ends in "...". */
 typedef struct tm_rank_text {
     char *out; /* [TM_ADVICE_RANKS] */
     size_t used, n;
-    int64_t first, last; /* range of ranks that is not yet written; empty if last < first */
+    int64_t first, last; /* the last range of ranks, not yet written; empty if last < first */
     bool full;
 } tm_rank_text;
 

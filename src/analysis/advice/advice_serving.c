@@ -18,7 +18,7 @@ static int64_t gap_after(const tm_table *steps, size_t i) {
     return gap > 0 && gap / 10 < window ? gap : 0;
 }
 
-/* Finds the time that the scheduler takes between steps. The GPUs are idle meanwhile, unless the
+/* Finds the time that the scheduler takes between steps. The GPUs are idle in this time, unless the
  * scheduler prepares the next step while they work. */
 void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
@@ -45,7 +45,7 @@ void tm_look_scheduler_gaps(const tm_facts *f, tm_advice *out) {
              tm_shown_percent(out->measure, 1).text, time, mean);
 }
 
-/* Means over the decodes with the smaller, or with the larger batches. */
+/* Means over the decodes with smaller batches, or over those with larger batches. */
 typedef struct half {
     double n, batch, ns;
 } half;
@@ -86,8 +86,8 @@ static void find_halves(const tm_facts *f, half halves[2]) {
         }
 }
 
-/* Compares decodes of small and of large batches. A decode reads all weights whatever the size of
- * the batch, so larger batches often take hardly longer. */
+/* Compares decodes of small and of large batches. Every decode reads all weights, so a larger batch
+ * often takes hardly longer. */
 void tm_look_decode_batch(const tm_facts *f, tm_advice *out) {
     enum { STEPS_MIN = 5 };
     half h[2] = {{.n = 0}, {.n = 0}};

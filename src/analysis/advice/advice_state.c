@@ -24,7 +24,7 @@ static int64_t last_begun(const tm_facts *f) {
     return last;
 }
 
-/* Which steps to compare: those after `begun` (last_begun), chosen by `which`. */
+/* Selects the steps to compare: those after `begun` (from last_begun) that fit `which`. */
 typedef struct choice {
     int64_t begun;
     tm_facts_steps which;
@@ -120,10 +120,10 @@ void tm_look_step_variation(const tm_facts *f, tm_advice *out) {
     tm_facts_variation v;
     if (!tm_facts_vary(f, TM_STEPS_ALL, &v))
         return;
-    /* Subtracts the variation that other rules explain by late ranks, uneven work or input. */
+    /* Subtracts the variation that other rules explain: late ranks, uneven work, input. */
     int64_t rest = llround(v.above_ns * (double)f->n_gpu) - f->costs[TM_RULE_STRAGGLER] -
                    tm_facts_uneven(f) - f->costs[TM_RULE_INPUT];
-    /* if steps take little of the GPU time, even large variation costs little */
+    /* If steps take little of the GPU time, even a large variation costs little. */
     if (tm_facts_percent(rest, f->window_ns) < 1.0)
         return;
     tm_shown_text lengths[2];
@@ -158,16 +158,15 @@ static int64_t given_back(const tm_facts *f, int64_t rank) {
 /* Returns how full a device is [%]. Guides call 85 to 95 % ideal and over 98 % about to fail. Above
  * 95 % there is no room for memory outside of the allocator, such as NCCL's buffers and the context
  * (a GiB or two). If the device is at least 85 % full and its allocator returns memory during
- * steps, returns at least `crowded`: PyTorch's allocator returns memory when an allocation fails,
- * before it tries again. */
+ * steps, the result is at least `crowded`: PyTorch's allocator returns memory only when an
+ * allocation failed, and then tries again. */
 static double crowding(const tm_facts *f, size_t row, double crowded) {
     double used = tm_facts_real(f, "memory.device", row, "capacity_pct");
     bool retries = used >= 85.0 && given_back(f, tm_facts_int(f, "memory.device", row, "rank")) > 0;
     return retries ? fmax(used, crowded) : used;
 }
 
-/* Returns whether only the limit of a device's allocator is known, not the memory that it reserves.
- */
+/* Returns whether only the limit of a device's allocator is known, but not how much it reserves. */
 static bool is_limited(const tm_facts *f, size_t row) {
     return tm_facts_int(f, "memory.device", row, "limit_bytes") > 0 &&
            tm_facts_int(f, "memory.device", row, "peak_reserved_bytes") == 0;
@@ -219,8 +218,8 @@ static void write_memory(const tm_facts *f, size_t row, tm_advice *out) {
 /* Compares the peak of memory in use with the memory of the device, because a step runs out of
  * memory at its peak. */
 void tm_look_memory(const tm_facts *f, tm_advice *out) {
-    /* The rule warns and names ranks from this percentage on. The percentage is higher for
-     * inference engines, which fill a configured share of the device with the KV cache. */
+    /* Percentage from which the rule warns and names ranks. It is higher for inference engines,
+     * because they fill a configured share of the device with the KV cache. */
     const double crowded = f->serves || f->captures ? 98.0 : 95.0;
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     tm_rank_text ranks = tm_rank_text_begin(out->ranks);
@@ -245,8 +244,8 @@ void tm_look_memory(const tm_facts *f, tm_advice *out) {
     write_memory(f, worst, out);
 }
 
-/* Only for training: a server may need its free memory for later requests. Guides advise a larger
- * batch if less than 50 % is used. */
+/* Applies only to training, because a server may need its free memory for later requests. Guides
+ * advise a larger batch if less than 50 % is used. */
 void tm_look_memory_room(const tm_facts *f, tm_advice *out) {
     const tm_table *devices = tm_tables_find(f->tables, "memory.device");
     double most = -1.0;
@@ -301,12 +300,12 @@ void tm_look_memory_growth(const tm_facts *f, tm_advice *out) {
         int64_t capacity =
             limit > 0 ? limit : tm_facts_int(f, "memory.device", i, "capacity_bytes");
         int64_t held = tm_facts_int(f, "memory.device", i, "end_bytes");
-        /* Memory must grow in all steps after the first. If it shrinks in a step, that step frees
-         * what earlier steps kept. */
+        /* Memory must grow in every step after the first. If it shrinks in a step, that step frees
+         * memory that earlier steps kept. */
         if (growth <= 0 || growing < 3 || growing < n - 1)
             continue;
-        /* share of free memory that 1,000 steps use up [%]; 1 % (a warning) if the capacity is
-         * unknown */
+        /* share of free memory that 1,000 steps use up [%]; if the capacity is unknown, 1 % (a
+         * warning) */
         double taken = capacity > held ? 1e5 * (double)growth / (double)(capacity - held) : 1.0;
         /* names a rank with several devices once */
         if (rank->value.i != before)
@@ -355,8 +354,8 @@ static void compare_steps(const tm_facts *f, size_t device, int64_t *high, int64
     }
 }
 
-/* Returns whether another kind of step is more frequent than this step's kind. A rare kind may need
- * more memory. */
+/* Returns whether a step is of a rare kind: another kind of step is more frequent. A rare kind may
+ * need more memory. */
 static bool is_of_rare_kind(const tm_facts *f, int64_t rank, int64_t step) {
     const tm_step_kinds kinds = tm_step_kinds_find(f->tables);
     const tm_table *table = tm_tables_find(f->tables, "steps.kind");
@@ -409,7 +408,7 @@ void tm_look_memory_spike(const tm_facts *f, tm_advice *out) {
              tm_facts_int(f, "memory.device", worst, "spike_step"), (double)other / 1e9);
 }
 
-/* Returns the largest uncertainty of a clock; sets *set if somebody set a clock during the
+/* Returns the largest uncertainty of any clock [ns]. Sets *set if a clock was set during the
  * recording, and *several if there are several clocks. */
 static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
     size_t n = tm_tables_find(f->tables, "clock.rank")->n_rows;
@@ -425,7 +424,7 @@ static int64_t worst_clock(const tm_facts *f, bool *set, bool *several) {
 }
 
 void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
-    /* measure for problems that do not show as a share of collectives; it gives a warning */
+    /* measure for problems other than violations of causality; high enough for a warning */
     const double poor = 1.0;
     const int64_t noise_ns = 10000; /* even with good clocks, a rank may seem to end a collective
                                        this long before another rank starts it */
@@ -441,8 +440,8 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
     }
     if (lead >= noise_ns)
         out->measure = tm_facts_percent(broken, matched);
-    /* The differences between arrivals are smaller than the uncertainty of the difference of two
-     * clocks, so it is unknown which rank came last. */
+    /* If arrivals differ by less than the joint uncertainty of two clocks, it is unknown which rank
+     * came last. */
     bool blind = several && skew >= 0 && 2.0 * sqrt(2.0) * (double)worst > (double)skew;
     if (set || blind)
         out->measure = fmax(out->measure, poor);
@@ -459,7 +458,7 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
              set ? "; a clock was changed during the recording" : "");
 }
 
-/* If the recordings of a job are doubtful, this is its only advice on device events. */
+/* If the recordings of a job are in doubt, the job gets no other advice on device events. */
 void tm_look_recording(const tm_facts *f, tm_advice *out) {
     const tm_table *table = tm_tables_find(f->tables, "job.integrity");
     char what[TM_DOUBT_TEXT];
@@ -486,8 +485,8 @@ void tm_look_recording(const tm_facts *f, tm_advice *out) {
 
 void tm_look_missing_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *given = tm_tables_find(f->tables, "job.rank");
-    /* If no trace contains the number of ranks, assumes that the largest rank that has a trace is
-     * the last. */
+    /* If no trace contains the number of ranks, the largest rank with a trace counts as the last
+     * rank. */
     size_t n = given->n_rows;
     int64_t least = n > 0 ? tm_table_cell(given, n - 1, "rank")->value.i + 1 : 0;
     bool reported = f->job->world_size >= least;

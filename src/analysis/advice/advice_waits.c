@@ -185,9 +185,9 @@ static bool is_named(const tm_facts *f, int64_t rank) {
     return row < ranks->n_rows && text_is(ranks, row, "verdict", "straggler");
 }
 
-/* Returns the time that @p n_lost ranks lose by waiting for the named ranks. Counts waits during
- * computation, too, because they delay later work. A rank loses at most the largest excess of a
- * finding. */
+/* Returns the time that @p n_lost ranks lose by waiting for the named ranks [ns]. Also counts waits
+ * during computation, because they delay later work. Each rank loses at most the largest excess of
+ * any finding. */
 static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
@@ -223,8 +223,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     copy_evidence(f, out);
 }
 
-/* For a problem that no rank causes: sets cost and measure to the saving in whatif.item. Returns
- * whether the saving is worth an item. */
+/* Sets cost and measure to the saving in whatif.item, for a problem that no rank causes. Returns
+ * whether the saving is large enough. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     for (size_t i = 0; i < items->n_rows; i++)
@@ -257,8 +257,8 @@ void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
 }
 
-/* Writes advice for a rank that computes more than the others. Kernels that all ranks run show
- * whether the rank has more work or a slower GPU. */
+/* Writes advice for a rank that computes more than the others. The speed of kernels that all ranks
+ * run shows whether the rank has more work or a slower GPU. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
     const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps by chance in
                               half of all jobs */
@@ -298,8 +298,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, which has exactly the ranks of @p plan. Names no single rank:
- * which of them computes most is chance. Gives no cause: durations of operations do not show it. */
+/* Writes advice on a slow stage, whose ranks are exactly those of @p plan. Names no single rank,
+ * because it is chance which computes most. Gives no cause, because durations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");
@@ -338,7 +338,7 @@ static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     return tm_fixes_saved_pct(items, row) >= TM_FIX_LEAST_PCT;
 }
 
-/* Imbalance, summed over whole steps. The rank that computes most in a step leads it. */
+/* Imbalance, summed over whole steps. A step's leading rank is the rank that computes most. */
 typedef struct uneven {
     int64_t mean_ns, above_ns, n, rank, led;
     /* the most uneven step: excess, leading rank, number of the step */
@@ -367,8 +367,8 @@ static uneven sum_uneven(const tm_facts *f) {
     return u;
 }
 
-/* Writes advice if one step has most of the imbalance: a more even division of the work would not
- * help. */
+/* Writes advice if one step has most of the imbalance. Dividing the work more evenly would not help
+ * then. */
 static void write_one_step(const uneven *u, tm_advice *out) {
     char time[32];
     tm_shown_duration(u->most_ns, time, sizeof time);
@@ -385,8 +385,8 @@ static void write_one_step(const uneven *u, tm_advice *out) {
 
 void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     const uneven u = sum_uneven(f);
-    /* The other ranks lose time by waiting. Counts known waits and unmatched communication, minus
-     * what the straggler rule explains. */
+    /* The other ranks lose time by waiting. Counts their known waits and unmatched communication,
+     * minus the time that the straggler rule explains. */
     int64_t lost = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") +
                    tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns") -
                    f->costs[TM_RULE_STRAGGLER];
@@ -394,8 +394,8 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (u.above_ns < INT64_MAX / (f->n_gpu + 1))
         lost = u.above_ns * f->n_gpu < lost ? u.above_ns * f->n_gpu : lost;
     double percent = tm_facts_percent(u.above_ns, u.mean_ns);
-    /* If one rank has the most work in half of the steps, the problem is its share of the work, not
-     * uneven batches. Other items cover ranks that the verdict names. */
+    /* If one rank has the most work in half of the steps, its share of the work is the problem, not
+     * uneven batches. Other items cover the ranks that the verdict names. */
     bool one = 2 * u.led >= u.n,
          one_step = u.n > 2 && 2 * u.most_ns > u.above_ns && !(one && u.most_rank == u.rank);
     if (f->costs[TM_RULE_UNEVEN_STAGES] > 0 || f->job->n_ranks < 2 ||
@@ -415,7 +415,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
     if (one && stage < items->n_rows && tm_fixes_lists(items, plan, u.rank)) {
         write_stage(f, plan, stage, out);
     } else if (one && tm_tables_find(f->tables, "whatif.split")->n_rows > 0) {
-        /* The whole stage has more work. Which of its ranks has most is chance. */
+        /* The whole stage has more work. It is chance which of its ranks has the most. */
         snprintf(out->text, sizeof out->text,
                  "Divide the work of the pipeline evenly between its stages.");
     } else if (one && take_saving(f, u.rank, out)) {
@@ -470,8 +470,8 @@ static void most_behind(const tm_facts *f, char *out, size_t size) {
     }
 }
 
-/* Returns "host", "stall" or "gc" if this kind of work is the lead of the summary; otherwise NULL.
- */
+/* Returns "host", "stall" or "gc" if this kind of work is the lead of the summary; otherwise
+ * NULL. */
 static const char *leading_host_work(const tm_facts *f) {
     static const char *const kinds[] = {"host", "stall", "gc"};
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
@@ -487,7 +487,7 @@ static const char *leading_host_work(const tm_facts *f) {
 }
 
 /* Writes advice if no rank is named and less host work would save most: look at the hosts, and at
- * the ranks with most of that work. */
+ * the ranks with most of this work. */
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
@@ -565,10 +565,11 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
         tm_facts_bubble(f, out);
 }
 
-/* Returns the kind of collective with the most exposed time over all ranks, and sets that time.
+/* Returns the kind of communication with the most exposed time over all ranks, and sets that time.
  * All waits for late ranks (@p waiting_ns) may be in one kind of collective, but none are in
- * transfers between two ranks. So a transfer wins if it has more exposed time than the worst
- * collective without these waits. Leaves out transfers of a bubble, which have their own item. */
+ * transfers between two ranks. So a kind of transfer wins if it has more exposed time than the
+ * worst collective without these waits. Leaves out transfers of a bubble, which have their own
+ * item. */
 static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *exposed_ns) {
     /* larger than the number of kinds */
     enum { KINDS = 24 };
@@ -600,9 +601,9 @@ static const char *worst_kind(const tm_facts *f, int64_t waiting_ns, int64_t *ex
 }
 
 /* Compares the operations of a row of collectives.kind with larger operations of the same kind and
- * group. If the larger ones are far faster, returns by how much longer the operations of the row
- * take [ns], summed over operations and ranks, and sets @p larger to the row of the larger
- * operations. Otherwise returns 0. The rows of a group are adjacent. */
+ * group. If the larger operations are far faster, returns by how much longer the smaller ones take
+ * [ns], summed over operations and ranks, and sets @p larger to the row of the larger operations.
+ * Otherwise returns 0. The rows of a group are adjacent. */
 static int64_t find_excess(const tm_facts *f, size_t row, size_t *larger) {
     const tm_table *kinds = tm_tables_find(f->tables, "collectives.kind");
     const char *kind = tm_table_cell(kinds, row, "kind")->value.text;
@@ -629,8 +630,8 @@ static bool has_all_ranks(const tm_facts *f) {
     return f->job->world_size > 0 && (int64_t)f->job->n_ranks >= f->job->world_size;
 }
 
-/* Writes advice if most of the time is in operations that take far longer than larger operations:
- * the slow operations wait for something, so faster communication does not help. */
+/* Writes advice if most of the time is in operations that take far longer than larger operations.
+ * These slow operations wait for something, so faster communication does not help. */
 static void write_excess(const tm_facts *f, const char *kind, tm_advice *out) {
     out->apart = true; /* the replay mistakes these waits for transfers */
     snprintf(out->text, sizeof out->text,
@@ -679,8 +680,8 @@ static void add_excess(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
         write_excess(f, tm_words_kind(tm_table_cell(kinds, worst, "kind")->value.text), out);
 }
 
-/* If much communication is unmatched or non-blocking, adds that its waits are unknown. Only matched
- * sends and receives show how long receivers waited, also during computation. */
+/* If much communication is unmatched or non-blocking, adds that the waits in it are unknown. Only
+ * matched sends and receives show how long receivers waited, including waits during computation. */
 static void add_doubt(const tm_facts *f, int64_t rest_ns, tm_advice *out) {
     const size_t used = strlen(out->evidence);
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
@@ -719,16 +720,16 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
         f->costs[TM_RULE_STRAGGLER] + tm_facts_uneven(f) + f->costs[TM_RULE_LATE_RANKS];
     int64_t rest = tm_facts_sum(f, "overlap.rank", "exposed_comm_ns") - waiting;
     int64_t overlap = tm_facts_sum(f, "overlap.rank", "overlap_ns"), of_kind;
-    /* After a long wait, a rank has no work left that could hide its transfers, so they are exposed
-     * because of the wait. If there is much waiting, counts only the least exposed communication of
-     * any rank in each step. */
+    /* A rank that waits long has no work left that could hide its transfers, so they are exposed
+     * because of the wait. If there is much waiting, only the least exposed communication of any
+     * rank counts in each step. */
     if (waiting >= rest && f->least_exposed_ns < rest)
         rest = f->least_exposed_ns;
     double hidden = tm_facts_percent(overlap, overlap + rest);
     const char *kind = worst_kind(f, waiting, &of_kind);
     const bool rest_alone = waiting > 0 && is_transfer(kind) && of_kind <= rest;
     char time[TM_ADVICE_TIME], kind_time[TM_ADVICE_TIME];
-    /* Hiding more communication gains little if half is hidden already, or if the remaining
+    /* Hiding more communication gains little in two cases: half is hidden already, or the remaining
      * computation could hide less than half of the rest. Then the advice is to communicate less. */
     const int64_t bare = tm_facts_sum(f, "overlap.rank", "compute_ns") - overlap;
     if (rest <= 0 || (hidden >= 50.0 || bare < rest / 2) != well_hidden)
@@ -751,9 +752,8 @@ static const char *look_at_communication(const tm_facts *f, bool well_hidden, tm
     return kind;
 }
 
-/* Returns the first words of the advice on communication. If the job has ranks without a trace, and
- * at least half of the communication is unmatched, they advise to add these traces first. Otherwise
- * returns "". */
+/* Returns a prefix for advice on communication: first add the missing traces. Returns "" unless
+ * ranks have no trace and at least half of the communication is unmatched. */
 static const char *ranks_first(const tm_facts *f, const tm_advice *out) {
     const int64_t unmatched = tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns");
     const int64_t rest = out->cost_ns;
@@ -768,7 +768,7 @@ void tm_look_exposed_communication(const tm_facts *f, tm_advice *out) {
     if (out->apart)
         return;
     const char *before = ranks_first(f, out);
-    /* no saving: a replay with faster transfers does not remove the bubble */
+    /* the saving is unknown, because a replay with faster transfers does not remove the bubble */
     out->apart = kind && strcmp(kind, "recv") == 0;
     if (out->apart) {
         snprintf(out->text, sizeof out->text,

@@ -83,7 +83,7 @@ int64_t tm_facts_sum_async(const tm_facts *f, int64_t *all) {
     return waits;
 }
 
-/* Returns NaN for CPUs, since few compute faster in 16 bits. */
+/* Returns NaN for CPUs, because few of them compute faster in 16 bits. */
 double tm_facts_bits(const tm_facts *f) {
     bool cpu = strcmp(tm_words_device(f->tables), "CPU device") == 0;
     int64_t low = tm_facts_sum_pod(f, "compute_16_ns");
@@ -98,7 +98,7 @@ typedef struct spent {
     const char *whole;
 } spent;
 
-/* Sets cost and measure to the time @p ns, which is a sum over the counted rows of pod.rank
+/* Sets cost and measure from the time @p ns, a sum over the counted rows of pod.rank
  * (tm_facts_is_pod_row). */
 static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
@@ -127,7 +127,7 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 /* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
 #define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
 
-/* Returns the sentence on XProf's bounds. For TPUs, this is @p of_tpus, because XProf has a single
+/* Returns the sentence on XProf's bounds. For TPUs, returns @p of_tpus, because XProf has a single
  * bound for all idle time of a TPU except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
@@ -137,7 +137,7 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
     " XProf calls it host overhead if a TPU idles for 3 % or more of its time for other reasons "  \
     "than input."
 
-/* Leaves out gaps between small kernels, which have their own item. */
+/* Gaps between small kernels do not count, because they have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
     spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
@@ -198,8 +198,8 @@ void tm_look_xla_barrier(const tm_facts *f, tm_advice *out) {
              s.share, s.whole, s.time, beside_late(f));
 }
 
-/* Writes the collective that takes the most time, except barriers: "; the most time, 3.10 ms over
- * all ranks, is in "all-reduce.5" of "jit_step"". */
+/* Writes which collective takes the most time, except barriers: "; the most time, 3.10 ms over all
+ * ranks, is in "all-reduce.5" of "jit_step"". */
 static void say_largest(const tm_facts *f, char *out, size_t size) {
     const tm_table *table = tm_tables_find(f->tables, "pod.collective");
     size_t largest = table->n_rows;
@@ -240,7 +240,7 @@ void tm_look_xla_collectives(const tm_facts *f, tm_advice *out) {
                             "subtracts nothing and counts no time twice."));
 }
 
-/* Subtracts the costs of items on copies and collectives. */
+/* Subtracts the costs of the items on copies and collectives. */
 void tm_look_xla_async(const tm_facts *f, tm_advice *out) {
     int64_t all, waits = tm_facts_sum_async(f, &all);
     int64_t rest = waits - f->costs[TM_RULE_EXPOSED_COPIES] - f->costs[TM_RULE_XLA_COLLECTIVES] -
@@ -274,7 +274,7 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
 }
 
 /* XProf's rule applies only if matrix units and memory are used less than half of the time. This
- * rule instead counts time without concurrent computation. */
+ * rule counts time without concurrent computation instead. */
 void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
     spent s = spend(f, tm_facts_sum_pod(f, "sparse_core_ns"), out);
     snprintf(out->text, sizeof out->text,
@@ -306,7 +306,7 @@ void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
 }
 
 /* The measure is the share of computation in more than 16 bits. XProf advises 16 bits if less than
- * 10 % of computation is in 16 bits; exactly 10 % pass. */
+ * 10 % of computation is in 16 bits. So the measure must exceed 90 %. */
 void tm_look_xla_bits(const tm_facts *f, tm_advice *out) {
     double bits = tm_facts_bits(f);
     int64_t compute = tm_facts_sum_pod(f, "compute_16_ns") + tm_facts_sum_pod(f, "compute_32_ns") +

@@ -11,9 +11,9 @@ typedef struct share {
     int64_t input_ns, step_ns, n;
 } share;
 
-/* Sums the waits for input. Leaves out copies to the device, which may have other purposes.
- *
- * @param host NULL for all hosts */
+/* Sums the waits for input. Copies to the device do not count, because they may have other
+ * purposes.
+ * @param host  NULL for all hosts */
 static share share_of(const tm_facts *f, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share sum = {.host = host};
@@ -28,8 +28,8 @@ static share share_of(const tm_facts *f, const char *host) {
     return sum;
 }
 
-/* Returns the host whose devices wait longest for input. Devices of other hosts may wait for that
- * host's devices. */
+/* Returns the host whose devices wait longest for input. Devices of other hosts may in turn wait
+ * for these devices. */
 static share worst_host(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share worst = {0};
@@ -56,8 +56,8 @@ static void name_ranks(const tm_facts *f, const char *host, tm_advice *out) {
     tm_rank_text_end(&text, f->job->n_ranks);
 }
 
-/* If the stages of a host's input pipeline are known, writes the stage with the most time: "; 92 %
- * of its input pipeline's own time is in "Iterator::Map"". */
+/* Writes the stage that takes the most time in a host's input pipeline, if the stages are known: ";
+ * 92 % of its input pipeline's own time is in "Iterator::Map"". */
 static void name_stage(const tm_facts *f, const share *host, char *out, size_t size) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     *out = '\0';
@@ -70,7 +70,7 @@ static void name_stage(const tm_facts *f, const share *host, char *out, size_t s
     }
 }
 
-/* Returns how to make a host's input library read ahead; "" if the library is unknown. */
+/* Returns advice to make a host's input library read ahead; "" if the library is unknown. */
 static const char *how_ahead(const tm_facts *f, const char *host) {
     const tm_table *hosts = tm_tables_find(f->tables, "pipeline.host");
     for (size_t i = 0; i < hosts->n_rows; i++) {
@@ -86,7 +86,6 @@ static const char *how_ahead(const tm_facts *f, const char *host) {
     return "";
 }
 
-/* Counts infeed and waits for batches. */
 void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     share all = share_of(f, NULL), worst = worst_host(f);
     char others[64] = "", stage[256];
@@ -95,7 +94,8 @@ void tm_look_xla_input(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(worst.input_ns, worst.step_ns);
     double rest = tm_facts_percent(all.input_ns - worst.input_ns, all.step_ns - worst.step_ns);
     bool alone =
-        all.n == worst.n || 2 * rest < out->measure; /* false: all hosts need faster input */
+        /* Whether this host is the only slow one. If not, all hosts need faster input. */
+        all.n == worst.n || 2 * rest < out->measure;
     const share *slow = alone ? &worst : &all;
     out->cost_ns = slow->input_ns;
     out->n_lost = slow->n < f->n_gpu ? slow->n : 0;
@@ -152,7 +152,7 @@ static stages worst_stages(const tm_facts *f) {
     return worst;
 }
 
-/* Writes the evidence. The item of rule `input` has the cost. */
+/* Writes the evidence. Sets no cost, because the item of rule `input` has it. */
 static void say_stages(const stages *s, int least, const char *what, tm_advice *out) {
     snprintf(out->evidence, sizeof out->evidence,
              "On host \"%.100s\", the input pipeline spends %s of its own time on reading and "

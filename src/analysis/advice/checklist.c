@@ -1,5 +1,5 @@
 /* Analysis `checklist`: the checks of the guides ("boxes"), each with the job's value, the accepted
- * range and the result. If a box fails only because another box fails, it names that box. */
+ * range and the result. If a box fails only because another box fails, the other box is named. */
 #include "tmerge/analysis.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static const tm_table_def box_def = {
 static const tm_table_def *const defs[] = {&box_def};
 
 #define UNKNOWN ((double)NAN)
-/* In percent. */
+/* Limits that boxes and functions share [%]. */
 #define USED_LEAST 80.0
 #define WAITS_MOST 10.0
 /* returned by the functions in `consequences` if out of memory; valid values are not negative */
@@ -59,9 +59,9 @@ static double at_least_zero(double value) {
     return value < 0.0 ? UNKNOWN : value;
 }
 
-/* Returns the share of time in which a kernel runs, or a collective waits for other ranks [%]. If
- * some ranks have steps, counts only their steps. If no steps are marked, counts each rank's time
- * from the first to the last device work. */
+/* Returns the share of time in which a kernel runs, including collectives that wait for other ranks
+ * [%]. If some ranks have steps, counts only their steps. If no steps are marked, counts each
+ * rank's time from its first to its last device work. */
 static double kernels_run(const tm_facts *f) {
     const tm_table *ranks = tm_tables_find(f->tables, "overview.rank");
     double used = 0.0, steps = 0.0;
@@ -86,8 +86,8 @@ static int64_t or_zero(const tm_cell *cell) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns the sum of a column as a share of step time [%]; of the recording if no steps are marked.
- */
+/* Returns the sum of a column as a share of step time [%]; as a share of the recordings if no steps
+ * are marked. */
 static double part_of_steps(const tm_facts *f, const char *column) {
     const tm_table *steps = tm_tables_find(f->tables, "overlap.step");
     int64_t part_ns = 0, window_ns = 0;
@@ -102,7 +102,7 @@ static double part_of_steps(const tm_facts *f, const char *column) {
     return part_ns > 0 ? share(part_ns, window_ns) : 0.0;
 }
 
-/* The result is unknown if unmatched communication decides between pass and fail. */
+/* The result is unknown if it depends on unmatched communication whether the box passes. */
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
@@ -165,7 +165,7 @@ static double exposed_communication(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* The result is unknown if unmatched communication decides between pass and fail. */
+/* The result is unknown if it depends on unmatched communication whether the box passes. */
 static double waits(const tm_facts *f) {
     double waited = share(tm_facts_sum(f, "overlap.rank", "exposed_wait_ns"), f->window_ns);
     double rest = share(tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns"), f->window_ns);
@@ -205,7 +205,7 @@ static double balance(const tm_facts *f) {
     return mean > 0.0 ? 100.0 * above / mean : UNKNOWN;
 }
 
-/* Returns the gpu_utilization that the job would have if no GPU waited for data. */
+/* Returns the value of gpu_utilization if no GPU waited for data. */
 static double utilization_fed(const tm_facts *f) {
     double step_ns = (double)tm_facts_sum(f, "input.rank", "step_ns");
     double stall_ns = (double)tm_facts_sum(f, "input.rank", "stall_ns");
@@ -243,8 +243,8 @@ static double waits_for_others(const tm_facts *f) {
     return all_ns > 0.0 ? waits(f) * (1.0 - named_ns / all_ns) : UNKNOWN;
 }
 
-/* Returns waits minus imbalance: uneven work makes ranks wait, on average, for the excess of the
- * busiest rank's computation over the mean. */
+/* Returns the waits without those from imbalance. Uneven work makes ranks wait, on average, for the
+ * excess of the busiest rank's computation over the mean. */
 static double waits_balanced(const tm_facts *f) {
     return fmax(waits(f) - share(tm_facts_sum(f, "imbalance.step", "imbalance_ns"),
                                  tm_facts_sum(f, "imbalance.step", "step_ns")),
@@ -259,7 +259,7 @@ static double exposed_balanced(const tm_facts *f) {
     return exposed_without_waits(f) + waits_balanced(f);
 }
 
-/* Computation of the ranks in one step: sum, maximum, and number of ranks. */
+/* Computation of the ranks in one step: sum and maximum [ns], and number of ranks. */
 typedef struct loads {
     double sum, most, n;
 } loads;
@@ -294,7 +294,7 @@ static void add_loads(const tm_facts *f, size_t first, size_t end, loads *of) {
 }
 
 /* Returns the balance of the ranks, without stragglers that compute more than the mean. A straggler
- * that computes less counts: it does not explain why others compute more. */
+ * that computes less stays in, because it does not explain why others compute more. */
 static double balance_of_others(const tm_facts *f) {
     const size_t n = tm_tables_find(f->tables, "imbalance.step")->n_rows;
     const tm_table *own = tm_tables_find(f->tables, "overlap.step");
@@ -341,8 +341,8 @@ static double short_kernels(const tm_facts *f) {
     return share(kernels.under_100_us, kernels.calls);
 }
 
-/* Returns the share of work in low precision, among work that tensor cores could do; unknown if the
- * number format of most of this work is unknown. */
+/* Returns the share of work in low precision, among work that tensor cores could do. The result is
+ * unknown if the number format is unknown for most of this work. */
 static double low_precision(const tm_facts *f) {
     int64_t low = tm_facts_of_class(f, NULL, "bits8_ns") + tm_facts_of_class(f, NULL, "bits16_ns") +
                   tm_facts_of_class(f, NULL, "tf32_ns");
@@ -353,7 +353,8 @@ static double low_precision(const tm_facts *f) {
     return 2 * known >= all ? share(low, known) : UNKNOWN;
 }
 
-/* Attention that is not fused writes its scores, and a separate kernel computes their softmax. */
+/* If attention is not fused, it writes its scores to memory, and a separate kernel computes their
+ * softmax. */
 static double fused_attention(const tm_facts *f) {
     return share(tm_facts_of_class(f, NULL, "flash_ns"),
                  tm_facts_of_class(f, "attention", "total_ns") +
@@ -487,8 +488,8 @@ static const struct box {
 };
 enum { N_BOXES = sizeof boxes / sizeof *boxes };
 
-/* A box that can fail because another box (`cause`) fails, and the function that returns its value
- * without that problem. The first row that explains a failure is reported. */
+/* A box that can fail because another box (`cause`) fails, and a function that returns the first
+ * box's value without that problem. If several rows explain a failure, the first is reported. */
 static const struct consequence {
     const char *box, *cause, *without;
     tm_box_measure *measure;
@@ -509,7 +510,7 @@ static const struct consequence {
 enum { N_CONSEQUENCES = sizeof consequences / sizeof *consequences };
 
 static bool fails(const struct box *box, double value) {
-    return value < box->least || value > box->most; /* false for unknown, which is NaN */
+    return value < box->least || value > box->most; /* false for an unknown value (NaN) */
 }
 
 static const struct box *box_named(const char *name) {
@@ -536,7 +537,7 @@ static tm_status set_because(const tm_facts *f, const struct box *box, tm_table 
     return TM_OK;
 }
 
-/* Returns whether unrecorded device work makes the value of a box wrong. */
+/* Returns whether a box's value is in doubt because device work was not recorded. */
 static bool is_doubted(const tm_facts *f, const struct box *box) {
     return tm_doubt_of_job(f->tables) && strncmp(box->name, "memory", strlen("memory")) != 0 &&
            strcmp(box->name, "data_loading") != 0;

@@ -4,7 +4,7 @@
 
 #include "advice_rules.h"
 
-/** Returns a figure of the job; NaN if the traces do not have it. */
+/** Returns the value of a box; NaN if the traces do not have it. */
 typedef double tm_box_measure(const tm_facts *facts);
 
 tm_box_measure tm_box_xla_input, tm_box_xla_output, tm_box_xla_launch, tm_box_xla_collectives,

@@ -68,7 +68,7 @@ const tm_table_def tm_bubble_pair_def = {
     .top = TM_BUBBLE_T_TRANSFER,
 };
 
-/* Two ranks may be in several groups, owned by different processes. So the job sums all rows of a
+/* Two ranks may be in several groups that different processes own. So the job sums all rows of a
  * pair, in any order. */
 const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
     "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",

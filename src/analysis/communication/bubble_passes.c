@@ -24,7 +24,7 @@ typedef struct item {
     bool whole; /* the event is a whole pass */
 } item;
 
-/* A rank's work in one direction between two transfers. */
+/* A rank's work in one direction (forward or backward) between two transfers. */
 typedef struct pass {
     int64_t begin_ns, end_ns, kernels_ns;
     int32_t step;
@@ -58,8 +58,8 @@ static bool is_update(const tm_rank_view *view, uint32_t row) {
     return false;
 }
 
-/* Sets the direction of a kernel: in traces of operations from its name, in other traces from
- * autograd's nodes. Returns false if the kernel belongs to no pass. */
+/* Sets the direction of a kernel, or returns false if the kernel belongs to no pass. In traces of
+ * operations the name shows the direction; in other traces autograd's nodes do. */
 static bool tell(const tm_rank_view *view, uint32_t row, item *out) {
     static const char forward[] = "forward-compute", backward[] = "backward-compute";
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;

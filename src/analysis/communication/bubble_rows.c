@@ -126,7 +126,6 @@ typedef struct run {
     int64_t span_ns; /* duration of the pipeline's step [ns]; 0 if a rank lacks the step */
 } run;
 
-/* Duration of a pass. */
 typedef struct length {
     int64_t stage, backward, ns;
 } length;
@@ -134,8 +133,7 @@ typedef struct length {
 typedef struct survey {
     tm_tables *tables;
     const tm_table *places, *parts;
-    int64_t *pipeline; /* owned; [rows of places] number of the pipeline that the row's rank belongs
-                          to */
+    int64_t *pipeline; /* owned; [rows of places] number of the pipeline of the row's rank */
     tm_vec runs;       /* vector of run */
 } survey;
 
@@ -205,7 +203,8 @@ static void find_pipelines(survey *s) {
     }
 }
 
-/* Sets number, bounds and busy time of a rank's passes in a step. Overlapping time counts once. */
+/* Sets the number of a rank's passes in a step, and their bounds and busy time. Overlapping time
+ * counts once. */
 static bool measure(const survey *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;

@@ -1,5 +1,5 @@
 /* Analysis `collectives`: the speed of each kind of collective in each group, the operations with
- * the longest waits or the most exposed time, and how much ranks send to one another. */
+ * the longest waits or the most exposed time, and the bytes that ranks send to one another. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -254,8 +254,8 @@ static const tm_table_def unmatched_def = {
     .top = U_COUNT,
 };
 
-/* Unmatched kernels of each process. The job part sums rows with equal keys, because the usual
- * merge does not support text keys. */
+/* Unmatched kernels of each process. The job part sums rows with equal keys, because
+ * tm_over_ranks_merge does not support text keys. */
 static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
     "collectives.unmatched_part",
     "A row for each process, group and reason: its part of collectives.unmatched.",
@@ -265,7 +265,7 @@ static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &
                                            &instance_def,  &tm_pair_def,       &tm_pair_part_def,
                                            &unmatched_def, &unmatched_part_def};
 
-/* Complete operations come first, because only these are shown. */
+/* Sorts complete operations first, because only these are shown. */
 static int by_class(const void *a, const void *b) {
     const tm_instance_value *x = a, *y = b;
     int order = tm_order_i64(x->state, y->state);
@@ -283,8 +283,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
         values[i] = v[i].bytes;
     if (v->bytes >= 0)
         tm_cell_set_int(&row[K_BYTES], tm_median_any(values, n));
-    /* If the operations do not synchronise or the clocks cannot be compared, the last start (L) is
-     * unknown, and so are the values below. */
+    /* If operations do not synchronise, or if clocks cannot be compared, the last start (L) is
+     * unknown. The values below are then unknown, too. */
     size_t n_timed = 0, n_skews = 0, n_rates = 0;
     for (size_t i = 0; i < n; i++)
         if (v[i].transfer_ns >= 0)
@@ -307,8 +307,8 @@ static void set_medians(tm_cell *row, const tm_instance_value *v, size_t n, void
     }
 }
 
-/* Sets the weakest evidence in a class. Evidence differs between streams of the same ranks, because
- * each stream is matched separately. */
+/* Sets the weakest evidence of any operation of a class. Evidence differs between streams of the
+ * same ranks, because each stream is matched separately. */
 static void set_evidence(tm_cell *row, const tm_instance_value *v, size_t n) {
     int32_t bits = v->evidence_bits;
     bool at_least = false;
@@ -357,7 +357,7 @@ static tm_status add_classes(const tm_collectives *own, tm_tables *out, tm_error
     return TM_OK;
 }
 
-/* Adds when each member of an operation arrived and left, for operations with a row in
+/* Adds the times at which each member arrived and left, for an operation with a row in
  * collectives.worst. */
 static tm_status add_arrivals(const tm_comm_record *members, const tm_instance *instance,
                               int64_t place, tm_table *table, tm_error *err) {
@@ -418,7 +418,7 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
     return tm_table_set_text(table, &row[W_GROUP], members->group_text, err);
 }
 
-/* Sets the sums over the members of an operation, and the member with the most exposed time. */
+/* Sets the sums over an operation's members, and the member with the most exposed time. */
 static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_instance *instance) {
     int64_t begin = members->begin_ns, exposed = 0, comm = 0, wait = 0;
     const tm_comm_record *longest = members;
@@ -438,8 +438,8 @@ static void set_exposed(tm_cell *row, const tm_comm_record *members, const tm_in
         tm_cell_set_int(&row[I_WAIT], wait);
 }
 
-/* Sets the size. Calls record the size of the input. The size of an all-gather is its output: input
- * times number of ranks, or unknown if a rank is unknown. */
+/* Sets the size of an operation. Calls record the size of the input. For an all-gather, the size is
+ * that of the output: input times number of ranks, or unknown if a rank is unknown. */
 static void set_size(tm_cell *row, const tm_comm_record *members) {
     const bool inferred = members->bytes < 0;
     int64_t bytes = inferred ? members->call_bytes : members->bytes;
@@ -530,7 +530,7 @@ static bool same_row(const tm_cell *a, const tm_cell *b) {
            same_text(&a[U_REASON], &b[U_REASON]);
 }
 
-/* copies texts: each table owns the texts of its cells */
+/* copies texts, because each table owns the texts of its cells */
 static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
@@ -543,8 +543,7 @@ static tm_status add_unmatched(const tm_cell *from, int64_t count, tm_table *tab
     return tm_table_set_text(table, &row[U_REASON], from[U_REASON].value.text, err);
 }
 
-/* Merges rows of unmatched kernels with equal keys, which are adjacent.
- */
+/* Merges adjacent rows of unmatched kernels with equal keys. */
 static tm_status collectives_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     const tm_table *parts = tm_tables_find(out, unmatched_part_def.name);

@@ -12,7 +12,7 @@
 #include "base/median.h"
 #include "base/sums.h"
 
-/* A median needs at least this number of kernels that ran alone, and at least this number that ran
+/* Minimum number of kernels for a median, both of kernels that ran alone and of kernels that ran
  * beside communication. */
 enum { ENOUGH = 5 };
 
@@ -108,11 +108,11 @@ static const tm_table_def part_def =
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 
-/* Kernels of one name and shape. The first element of each array is about kernels that ran alone,
- * the second about kernels that ran beside communication. */
+/* Kernels of one name and shape. Element 0 of each array is for kernels that ran alone, element 1
+ * for kernels that ran beside communication. */
 typedef struct shape {
-    size_t n[2];     /* alone, beside communication */
-    size_t first[2]; /* for each of the two: index in `durations` of its first kernel */
+    size_t n[2];
+    size_t first[2]; /* index in `durations` of the first kernel */
 } shape;
 
 typedef struct sample {
@@ -124,8 +124,8 @@ typedef struct sample {
 typedef struct survey {
     const tm_rank_view *view;
     uint32_t *alike; /* [launch shapes] index of the first shape with equal grid and block */
-    tm_keys keys;    /* of tm_named_shape: name, and launch shape as in `alike` */
-    tm_vec shapes;   /* [keys] of shape */
+    tm_keys keys;    /* keys of tm_named_shape: name, and launch shape as in `alike` */
+    tm_vec shapes;   /* [keys] vector of shape */
     tm_vec samples;  /* vector of sample */
     size_t next;     /* first communication interval that later kernels may overlap */
     int64_t last_ns; /* start of the previous kernel */
@@ -149,13 +149,13 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
     return sum;
 }
 
-/* Adds a compute kernel to its shape. A kernel that overlaps no communication ran alone. A kernel
- * ran beside communication if at least half of its duration overlaps communication. Leaves out
- * other kernels. */
+/* Adds a compute kernel to its shape. A kernel ran alone if it overlaps no communication. It ran
+ * beside communication if at least half of its duration overlaps communication. All other kernels
+ * are left out. */
 static bool look_at(survey *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
-    /* Skips empty kernels, so that no median is 0, because slowdowns divide by medians. */
+    /* Skips empty kernels. Otherwise a median might be 0, and slowdowns divide by medians. */
     if (timeline->role[k->event] != TM_ROLE_COMPUTE || duration == 0)
         return true;
     int64_t beside = beside_ns(s, begin, begin + duration);
@@ -171,7 +171,8 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
     return true;
 }
 
-/* Sorts the durations by shape (counting sort); within a shape, durations alone come first. */
+/* Sorts the durations by shape (counting sort). Within a shape, kernels that ran alone come
+ * first. */
 static void arrange(survey *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
@@ -180,7 +181,6 @@ static void arrange(survey *s, int64_t *durations) {
         for (int kind = 0; kind < 2; kind++) {
             shapes[i].first[kind] = next;
             next += shapes[i].n[kind];
-            /* counted again below */
             shapes[i].n[kind] = 0;
         }
     for (size_t i = 0; i < s->samples.n; i++) {
@@ -197,7 +197,7 @@ static double sum_of(const int64_t *durations, size_t n) {
     return sum;
 }
 
-/* Adds a shape's row, if it has enough kernels alone and beside communication. */
+/* Adds a shape's row if it has enough kernels of both sorts. */
 static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const tm_named_shape *key = (const tm_named_shape *)s->keys.keys.data + number;

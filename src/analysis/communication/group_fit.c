@@ -10,15 +10,15 @@
  * smallest. */
 #define RUN_RATIO 1.25
 
-/* maximum number of runs: sizes are from half a byte to 2^63 bytes */
+/* Maximum number of runs. Sizes are from half a byte to 2^63 bytes. */
 enum { RUNS_MAX = 208 };
 
-/* a fit needs at least this ratio of the largest to the smallest size */
+/* Minimum ratio of the largest to the smallest size for a fit. */
 #define SPAN_MIN 4.0
 
 typedef struct run {
     double x, y;   /* medians over the operations: moved bytes, time [ns] */
-    double weight; /* weight of the run's deviation from the line */
+    double weight; /* weight of the run in the fit */
 } run;
 
 static int by_size(const void *a, const void *b) {
@@ -39,7 +39,7 @@ static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {
     return made;
 }
 
-/* Returns the weighted sum of the deviations from a line, each relative to the run's time. Thus
+/* Returns the weighted sum of the deviations from a line, each divided by the run's time. Thus
  * small sizes, which determine the latency, count as much as large ones. */
 static double cost_of(const run *runs, size_t n, double latency, double slope) {
     double cost = 0.0;
@@ -48,7 +48,7 @@ static double cost_of(const run *runs, size_t n, double latency, double slope) {
     return cost;
 }
 
-/* Tries the lines through all pairs of points: the line with the smallest sum of absolute
+/* Tries the lines through all pairs of points, because the line with the smallest sum of absolute
  * deviations goes through two points. Sizes of runs ascend, so no slope is infinite. */
 static tm_transfer_line best_line(const run *runs, size_t n) {
     tm_transfer_line line = {0};
@@ -88,8 +88,8 @@ tm_status tm_fit_transfers(tm_transfer *transfers, size_t n, tm_transfer_line *o
     if (n_runs > 1 && runs[n_runs - 1].x >= SPAN_MIN * runs[0].x)
         line = best_line(runs, n_runs);
     if (line.found) {
-        /* Noise hides the latency if the latency is a small part of the time at every size. It
-         * hides the bandwidth if moving bytes takes a small part of the time. */
+        /* Noise hides the latency if it is a small part of the time at every size. Noise hides the
+         * bandwidth if moving bytes takes a small part of the time at every size. */
         line.shows_latency = line.latency_ns >= 0.1 * tm_line_at(&line, runs[0].x);
         line.shows_bandwidth = line.latency_ns <= 0.5 * tm_line_at(&line, runs[n_runs - 1].x);
     }

@@ -27,10 +27,9 @@ typedef struct tm_transfer_line {
 /**
  * Fits the line with the smallest sum of relative deviations. Sizes that differ by up to a quarter
  * make one point: the medians of their sizes and times, weighted with the square root of the number
- * of operations. Thus a few slow operations do not move the line, and many large operations do not
- * outweigh the few small ones that determine the latency. There is no line if the largest size is
- * less than four times the smallest.
- *
+ * of operations. So a few slow operations do not move the line. The few small operations, which
+ * determine the latency, are not outweighed by many large ones. There is no line if the largest
+ * size is less than four times the smallest.
  * @param transfers  [n] sorted by this function
  * @param out        set only on TM_OK
  * @return           TM_OK; TM_ERR_FAULT when out of memory

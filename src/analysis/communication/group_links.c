@@ -84,9 +84,8 @@ const tm_table_def tm_group_link_def = {
     .top = L_SLOWER,
 };
 
-/* A link is compared only if it has at least two peers: of two links, it would be unknown which is
- * the unusual one. It also needs at least three operations, because a single slow operation does
- * not make a link slow. */
+/* Minimum number of peers and of operations of a link for a comparison. With one peer, it would be
+ * unknown which of the two links is unusual. A single slow operation does not make a link slow. */
 enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
 /* A link: operations of one kind and size class, in one group or between one pair of ranks. */
@@ -99,7 +98,7 @@ typedef struct link {
 } link;
 
 /* Sort order that puts peers next to one another; returns 0 for peers. Groups without a known
- * dimension may serve different purposes, so only pairs of the same group are peers. */
+ * dimension may serve different purposes. So their links are peers only within a group. */
 static int by_peers(const link *x, const link *y) {
     const char *p = x->group->dimension, *q = y->group->dimension;
     int found = strcmp(p ? p : "", q ? q : "");
@@ -123,8 +122,7 @@ static int by_time(const void *a, const void *b) {
     return found ? found : (x->class > y->class) - (x->class < y->class);
 }
 
-/* Returns the median time of the other links among [n] sorted peers, n > 1, without the link at
- * `own`. */
+/* Returns the median time of [n] sorted peers, n > 1, without the link at index `own`. */
 static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     int64_t middle[2];
     for (size_t k = 0; k < 2; k++) {
@@ -134,8 +132,8 @@ static int64_t median_of_others(const link *peers, size_t n, size_t own) {
     return tm_median(middle, 2);
 }
 
-/* Compares a link with the median of its peers, without the link itself, which would bias the
- * median. */
+/* Compares a link with the median of its peers. The link itself does not count, because it would
+ * bias the median. */
 static void set_comparison(tm_cell *row, const link *peers, size_t n, size_t own) {
     const tm_cell *class = peers[own].class;
     int64_t time = class[TM_GC_TIME].value.i, usual = median_of_others(peers, n, own);

@@ -32,7 +32,7 @@ static const tm_column part_columns[TM_N_GP] = {
                           "Whether the group has only sends and receives."},
 };
 
-/* Each id has one row, because one process owns a group and all its operations. */
+/* There is one row per id, because one process owns a group and all its operations. */
 const tm_table_def tm_group_part_def =
     TM_INTERNAL_TABLE("groups.part", "A row for each process group: what its own operations show.",
                       part_columns, TM_N_GP, 1);
@@ -52,8 +52,8 @@ static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_FIT] = {"times_fit", TM_REAL, "", "As in groups.link."},
 };
 
-/* The process that owns a group adds its rows. The job compares the rows of all groups to find slow
- * links. */
+/* The process that owns a group adds the rows. To find slow links, the job compares the rows of all
+ * groups. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
     class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
@@ -83,9 +83,9 @@ static bool is_pair(const tm_instance_value *v) {
     return v->from >= 0 && v->to >= 0;
 }
 
-/* Returns the time that a complete operation takes after its last rank has arrived [ns]; -1 if
- * unknown. For a transfer between two ranks, this is the duration of the shorter kernel, which does
- * not wait. */
+/* Returns how long a complete operation takes after its last rank has arrived [ns]; -1 if unknown.
+ * For a transfer between two ranks, returns the duration of the shorter kernel, because that kernel
+ * does not wait. */
 static int64_t time_of(const tm_instance_value *v) {
     return is_pair(v) ? v->shortest_ns : v->transfer_ns;
 }
@@ -124,7 +124,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* ignores differences that clocks cannot resolve */
+        /* Smaller differences are below the precision of clocks. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }
@@ -163,16 +163,15 @@ static void set_sums(tm_cell *row, const portrait *p) {
     }
 }
 
-/* Adds the group's row. The merge sets the description's text, because names are known only there.
- */
+/* Adds the group's row. The merge sets the text of the description, because only it knows names. */
 static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     tm_cell *row = tm_table_add_row(table);
     if (!row)
         return tm_fail_memory(err);
     uint32_t description = TM_NO_NAME;
     for (size_t i = 0; i < p->n; i++)
-        /* Ranks may lack a description. The maximum of the ids does not depend on the order of
-         * ranks; TM_NO_NAME is below every id. */
+        /* Some ranks may lack a description. Unlike other choices, the maximum of the ids does not
+         * depend on the order of ranks. TM_NO_NAME is below every id. */
         description = p->v[i].description > description ? p->v[i].description : description;
     tm_cell_set_int(&row[TM_GP_ID], (int64_t)p->v->process_group);
     tm_cell_set_int(&row[TM_GP_DESCRIPTION_ID], description);
@@ -181,7 +180,7 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
     set_sums(row, p);
     if (p->busbw > 0.0)
         tm_cell_set_real(&row[TM_GP_BUSBW], p->busbw);
-    /* a line may determine neither latency nor bandwidth */
+    /* a line may show neither latency nor bandwidth */
     if (p->line.found)
         tm_cell_set_int(&row[TM_GP_SLOW], p->n_slow);
     if (p->line.shows_latency)

@@ -47,10 +47,11 @@ enum {
 extern const tm_table_def tm_group_part_def;
 extern const tm_table_def tm_group_class_def;
 
-/** Only operations of at least this size [bytes] count for a group's bandwidth. */
+/** Minimum size of an operation that counts for a group's bandwidth [bytes]. */
 #define TM_LARGE_BYTES (INT64_C(1) << 20)
 
-/** A slow operation exceeds the usual time by at least this [ns], the precision of clocks. */
+/** An operation is slow only if it exceeds the usual time by at least this [ns], the precision of
+ * clocks. */
 #define TM_SLOW_NS 10000
 
 /**

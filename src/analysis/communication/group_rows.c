@@ -165,7 +165,7 @@ const tm_table_def tm_group_rank_def = TM_INTERNAL_TABLE(
     "groups.rank", "A row for each rank: total duration of its communication kernels.",
     rank_columns, 2, 1);
 
-/* Returns the denominator of comm_share: the time of all communication kernels [ns]. */
+/* Returns the time of all communication kernels [ns], the denominator of comm_share. */
 static int64_t all_communication(const tm_tables *tables) {
     const tm_table *ranks = tm_tables_find(tables, tm_group_rank_def.name);
     int64_t sum = 0;
@@ -184,8 +184,7 @@ static const struct {
     {G_LATENCY, TM_GP_LATENCY}, {G_BANDWIDTH, TM_GP_BANDWIDTH}, {G_SLOW, TM_GP_SLOW},
 };
 
-/* Copies columns. Numbers are copied as cells. Texts are copied into the new table, because each
- * table owns its texts. */
+/* Copies columns. Texts are not copied as cells, because each table owns its texts. */
 static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
@@ -206,7 +205,7 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
                                  description->null ? NULL : description->value.text, err));
         TM_TRY(tm_table_set_text(table, &row[G_REACH], tm_group_reach(group->n_hosts), err));
     }
-    /* Groups are sorted by id here; rows are shown by name and members. */
+    /* The groups are sorted by id here, but rows are shown by name and members. */
     tm_table_sort(table);
     return TM_OK;
 }

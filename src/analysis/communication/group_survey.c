@@ -13,8 +13,8 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank that has a kernel in the group's operations."},
 };
 
-/* A process matches only some operations of a group, and may see only some of its ranks. The merge
- * keeps one row of groups.member for each group and rank. */
+/* A process matches only some operations of a group, so it may see only some of the group's ranks.
+ * The merge keeps one row of groups.member for each group and rank. */
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
@@ -115,8 +115,8 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
     }
 }
 
-/* Returns whether fewer pairs of ranks exchange data than the group has ranks, so that they form no
- * ring. `scratch` has an int64_t for each row of groups.class. */
+/* Returns whether a group's ranks form no ring: fewer pairs of ranks exchange data than the group
+ * has ranks. `scratch` has an int64_t for each row of groups.class. */
 static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
@@ -138,8 +138,8 @@ static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group
     return pairs > 0 && pairs < group->n_ranks;
 }
 
-/* Sets the dimension. Pipeline stages send to the next and back to the previous stage, so there is
- * one pair less than stages. A context or sequence ring has as many pairs as ranks. */
+/* Sets the dimension. If neighbouring stages of a pipeline exchange data, there is one pair less
+ * than stages. A context or sequence ring has as many pairs as ranks. */
 static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
     size_t next = 0;
     for (size_t g = 0; g < s->n_groups; g++) {

@@ -62,8 +62,8 @@ static tm_status groups_own(const tm_collectives *own, tm_tables *out, tm_error 
     return add_members(own, out, err);
 }
 
-/* Sets the descriptions and dimensions of this process's groups, because only the merge has names.
- */
+/* Sets the descriptions and dimensions of this process's groups. Only the merge can do this,
+ * because it has the names. */
 static tm_status describe(const tm_names *names, tm_table *parts, tm_error *err) {
     for (size_t i = 0; i < parts->n_rows; i++) {
         tm_cell *row = tm_table_row(parts, i);

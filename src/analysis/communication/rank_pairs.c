@@ -9,9 +9,9 @@
 #include "base/sums.h"
 #include "timeline/metadata.h"
 
-/* Maximum number of pairs that are shown, and maximum number of ranks of a group whose pairs are
- * counted. PyTorch's lists end after 30 ranks, so the limits matter only for traces with longer
- * lists. */
+/* PAIRS_MOST: maximum number of pairs that are shown. GROUP_MOST: maximum number of ranks of a
+ * group whose pairs are counted. PyTorch cuts lists after 30 ranks, so the limits matter only for
+ * traces with longer lists. */
 enum { PAIRS_MOST = 5000, GROUP_MOST = 64 };
 
 enum { FROM, TO, COUNT, EVEN, UNKNOWN, BYTES, EXPECTED, SHARE, TIMES_EVEN, N_COLUMNS };
@@ -96,23 +96,23 @@ typedef struct pair {
     int64_t from, to;
 } pair;
 
-/* What one rank's trace records about a pair. */
+/* A rank's records of a pair. */
 typedef struct pair_record {
     int64_t count, even, unknown, bytes, expected_count, expected_bytes;
     double each_bytes;
 } pair_record;
 
-/* What one rank's trace records about all pairs. */
+/* A rank's records of all pairs. */
 typedef struct rank_records {
     const tm_rank_view *view;
-    tm_keys lists;  /* of uint32_t: name ids of texts that are lists of ranks */
+    tm_keys lists;  /* keys of uint32_t: name ids of texts that are lists of ranks */
     tm_vec groups;  /* vector of tm_rank_list: one per list */
-    tm_keys pairs;  /* of pair */
+    tm_keys pairs;  /* keys of pair */
     tm_vec records; /* vector of pair_record: one per pair */
 } rank_records;
 
-/* One side of an operation on one rank: what the rank sends to the ranks of its group, or what it
- * receives from them. */
+/* One side of an operation on one rank: the data that the rank sends to the ranks of its group, or
+ * the data that it receives from them. */
 typedef struct side {
     bool sends, known, even;
     int64_t bytes; /* bytes to or from all ranks together */
@@ -140,7 +140,7 @@ static bool read_split(const char *text, side *s) {
 }
 
 /* Returns whether an operation sends the same amount to every rank: its list of split sizes is
- * empty, or is missing and the name does not say that sizes vary. */
+ * empty, or there is no list and the name does not say that sizes vary. */
 static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_text list) {
     const char *name = tm_names_text(names, attr->name).bytes;
     if (list.size == 0)
@@ -148,7 +148,7 @@ static bool is_even(const tm_names *names, const tm_collective_attr *attr, tm_te
     return strcmp(list.bytes, "[]") == 0 || strcmp(list.bytes, "\"[]\"") == 0;
 }
 
-/* PyTorch's split sizes count rows of a tensor, not elements. */
+/* Sets the data of one side. PyTorch's split sizes count rows of a tensor, not elements. */
 static void split_side(const tm_names *names, const tm_collective_attr *attr, side *s) {
     const tm_text list = tm_names_text(names, s->sends ? attr->in_split : attr->out_split);
     const int64_t elements = s->sends ? attr->in_elements : attr->out_elements;

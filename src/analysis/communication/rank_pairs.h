@@ -7,7 +7,7 @@
 
 extern const tm_table_def tm_pair_def;
 
-/** Internal table: what a rank's trace records about a pair of ranks. */
+/** Internal table: a rank's records of the pairs of ranks. */
 extern const tm_table_def tm_pair_part_def;
 
 /** Adds the rows of a rank. Returns TM_OK or TM_ERR_FAULT. */

@@ -4,12 +4,13 @@
 
 #include "analysis/shared/xla_ops.h"
 
-/* Amounts of work of a program's operations. Operations with equal amounts share a tm_work. */
+/* The work of an operation. Operations with equal work share a tm_work. */
 typedef struct work_key {
     int64_t flop, bytes;
 } work_key;
 
-/* Counts only compute operations. Collectives add numbers, too, but that is no computation. */
+/* Returns whether an operation counts. Only compute operations do. Collectives also add numbers,
+ * but this is no computation. */
 static bool is_counted(const tm_timeline *timeline, const tm_xla_op *op) {
     return op->part == TM_XLA_WHOLE && op->flop >= 0 &&
            timeline->role[op->attr->event] == TM_ROLE_COMPUTE;

@@ -26,8 +26,8 @@ static tm_text text_of(const finding *f, uint32_t id) {
     return tm_names_text(f->view->names, id);
 }
 
-/* Returns the index of a signature's work in f->works. Returns TM_NO_KEY if the inputs do not
- * determine the work, or if out of memory (*ok is then false). */
+/* Returns the index in f->works of a signature's work. Returns TM_NO_KEY if the inputs do not
+ * determine the work. Also returns TM_NO_KEY if out of memory, and then sets *ok to false. */
 static uint32_t find_work(finding *f, const signature *s, bool *ok) {
     uint32_t known = tm_keys_find(&f->signatures, s);
     if (known == TM_NO_KEY) {
@@ -85,8 +85,8 @@ static bool add_call(finding *f, uint32_t call, const tm_inputs_attr *inputs, ui
     return tm_vec_append(&f->list, &own, 1) && tm_vec_append(&f->places, &place, 1);
 }
 
-/* Calls, inputs and shapes are in the order of their events. If a call is not counted, its kernels
- * belong to the counted call around it. */
+/* Finds the counted calls. Calls, inputs and shapes are in the order of their events. If a call is
+ * not counted, its kernels belong to the counted call around it. */
 static bool find_calls(finding *f) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_calls *operators = f->view->operators;
@@ -108,7 +108,8 @@ static bool find_calls(finding *f) {
     return ok;
 }
 
-/* Kernel names show whether tensor cores multiplied FP32 as TF32. */
+/* Sets the number type from kernel names, which show whether tensor cores multiplied FP32 as
+ * TF32. */
 static void tell_number(tm_counted_call *own, uint8_t precision) {
     if (own->number != TM_NUMBER_SINGLE)
         return;

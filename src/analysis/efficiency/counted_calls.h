@@ -16,13 +16,13 @@
 typedef struct tm_counted_call {
     const tm_work *work;   /* borrowed from tm_counted_calls.works */
     uint32_t name, shapes; /* name ids */
-    uint8_t number;    /* tm_number of the inputs; but if the names of the kernels show whether they
-                          compute in TF32 or FP32, that type */
-    bool forward;      /* the operator, or the operator around it (such as linear), runs only in the
-                          forward pass; false for operators such as matmul, which both passes run */
-    bool recomputed;   /* a forward operator that the backward pass runs again */
-    uint32_t first;    /* event row of its first kernel; TM_NO_EVENT: no kernel */
-    int64_t kernel_ns; /* duration of all its kernels */
+    uint8_t number; /* tm_number of the inputs, or TF32 or FP32 if the kernels' names show that they
+                       compute in it */
+    bool forward; /* the operator, or an operator around it such as linear, runs only in the forward
+                     pass; false for operators that also run in the backward pass, such as matmul */
+    bool recomputed;    /* a forward operator that the backward pass runs again */
+    uint32_t first;     /* event row of its first kernel; TM_NO_EVENT: no kernel */
+    int64_t kernel_ns;  /* duration of all its kernels */
     int64_t product_ns; /* duration of its kernels that multiply; for XLA, of all its kernels */
 } tm_counted_call;
 

@@ -1,4 +1,5 @@
-/* Analysis `efficiency`: how many operations devices compute, as a share of their peak rates. */
+/* Analysis `efficiency`: how many arithmetic operations devices compute, as a share of their peak
+ * rates. */
 #include "counted_calls.h"
 #include "rows.h"
 

@@ -16,7 +16,7 @@ static void skip_space(place *at) {
         at->p++;
 }
 
-/* Skips this character if it is next; returns whether it was. */
+/* Skips the next character if it is @p c. Returns whether it was. */
 static bool take(place *at, char c) {
     skip_space(at);
     if (at->p == at->end || *at->p != c)

@@ -4,7 +4,7 @@
 
 #include "input_dims.h"
 
-/* Larger results are implausible: no operator computes this much in a year. */
+/* Maximum number of operations or bytes. Larger results are implausible. */
 #define MOST (INT64_C(1) << 60)
 
 const char *tm_number_word(tm_number number) {
@@ -30,7 +30,7 @@ static const struct {
     {"c10::Half", TM_NUMBER_FP16, 2},
     {"c10::BFloat16", TM_NUMBER_BF16, 2},
     {"c10::Float8_*", TM_NUMBER_FP8, 1},
-    /* two numbers in a byte; the recorded dimensions count bytes */
+    /* one byte has two numbers; the recorded dimensions count bytes */
     {"c10::Float4_e2m1fn_x2", TM_NUMBER_FP4, 1},
     {"signed char", TM_NUMBER_INT8, 1},
     {"unsigned char", TM_NUMBER_INT8, 1},
@@ -110,8 +110,9 @@ static bool matrices(const call *c, int a, int n_dims, tm_work *out) {
     return is_known(out);
 }
 
-/* A product of scaled matrices. The output has 16 bits, or 32 if out_dtype is 6 (float in PyTorch's
- * ScalarType). For FP4, the inner dimension counts bytes, i.e. two numbers. */
+/* Sets the work of a product of scaled matrices. The output has 16 bits, or 32 if out_dtype is 6
+ * (float in PyTorch's ScalarType). For FP4, the inner dimension counts bytes, which have two
+ * numbers each. */
 static bool scaled_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -124,7 +125,8 @@ static bool scaled_matrices(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* A product of 8-bit integers is summed in 32 bits, so the output has 4 bytes per element. */
+/* Sets the work of a product of 8-bit integers. The sum has 32 bits, so the output has 4 bytes per
+ * element. */
 static bool int_matrices(const call *c, tm_work *out) {
     if (!matrices(c, 0, 2, out))
         return false;
@@ -149,13 +151,14 @@ static bool linear(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Returns item i of a list with one value per dimension, or with one value for all dimensions. */
+/* Returns item i of a list. The list has one value per dimension, or one value for all
+ * dimensions. */
 static int64_t each(const tm_dims *list, int i) {
     return list->at[i < list->n ? i : list->n - 1];
 }
 
-/* Returns the number of spatial positions of a convolution's output, which is not recorded; -1:
- * unknown. */
+/* Returns the number of spatial positions of a convolution's output, which traces do not record; -1
+ * if unknown. */
 static int64_t output_space(const call *c) {
     const tm_dims *x = &c->d[0], *weight = &c->d[1];
     tm_dims stride, padding, dilation;
@@ -199,8 +202,8 @@ static bool is_asked_for(tm_text mask, int n) {
     return p < end && (*p == 'T' || *p == '1');
 }
 
-/* Sets the work of a backward convolution: each requested gradient, of input and weight, costs as
- * much as the forward pass. Returns false if unknown. */
+/* Sets the work of a backward convolution. The gradients of input and weight each cost as much as
+ * the forward pass, if they were requested. Returns false if unknown. */
 static bool convolution_backward(const call *c, tm_work *out) {
     const tm_dims *grad = &c->d[0], *x = &c->d[1], *weight = &c->d[2];
     tm_text mask = tm_inputs_item(c->concrete, 10), transposed = tm_inputs_item(c->concrete, 7);
@@ -228,15 +231,15 @@ static int causal_at(tm_counted op) {
         return 6;
     case TM_COUNTED_CUDNN_BACKWARD:
         return 14;
-    default: /* these operators have a backward pass, too */
+    default: /* backward passes of flash and efficient attention */
         return 11;
     }
 }
 
 /* Sets the work of attention. The forward pass runs two matrix products (q k and scores v). The
  * backward pass runs five, because it computes the scores again. q, k and v are three successive
- * inputs with dimensions [batch, heads, length, head size]; flash_attn has [batch, length, heads,
- * head size]. */
+ * inputs with dimensions [batch, heads, length, head size], or [batch, length, heads, head size] in
+ * flash_attn. */
 static bool attention(const call *c, tm_counted op, bool backward, tm_work *out) {
     int first = backward ? 1 : 0;
     int length = op == TM_COUNTED_FLASH_2 || op == TM_COUNTED_FLASH_2_BACKWARD ? 1 : 2;
@@ -259,8 +262,8 @@ static bool attention(const call *c, tm_counted op, bool backward, tm_work *out)
     return is_known(out);
 }
 
-/* The scalar inputs of packed attention, in the order of its signature; other inputs are tensors.
- * Only version 2 has a dropout. */
+/* The scalar inputs of packed attention, in the order of its signature. The other inputs are
+ * tensors. Only version 2 has a dropout. */
 enum { LONGEST_Q, LONGEST_K, DROPOUT, SCALE, CAUSAL, BACK, AHEAD, N_VALUES };
 
 static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
@@ -276,7 +279,8 @@ static bool packed_values(tm_text list, bool dropout, tm_text out[N_VALUES]) {
 }
 
 /* Returns the maximum number of tokens that a token attends to. If a window limits both sides, this
- * is back + ahead + 1; otherwise all tokens. A recorded window of -1 does not limit its side. */
+ * is back + ahead + 1. Otherwise it is the number of all tokens. A recorded window of -1 does not
+ * limit its side. */
 static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     tm_dims longest, back, ahead;
     if (!tm_inputs_ints(values[LONGEST_K], &longest) || !tm_inputs_ints(values[BACK], &back) ||
@@ -287,8 +291,8 @@ static int64_t seen_tokens(const tm_text values[N_VALUES]) {
     return window < 0 || window > longest.at[0] ? longest.at[0] : window;
 }
 
-/* Attention on concatenated sequences with dimensions [sum of lengths, heads, head size]. The
- * result is an upper bound, because only the maximum length is recorded. */
+/* Sets the work of attention on concatenated sequences with dimensions [sum of lengths, heads, head
+ * size]. The result is an upper bound, because only the maximum length is recorded. */
 static bool packed_attention(const call *c, tm_counted op, tm_work *out) {
     bool backward = op == TM_COUNTED_FLASH_3_BACKWARD || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;
     bool dropout = op == TM_COUNTED_FLASH_2_PACKED || op == TM_COUNTED_FLASH_2_PACKED_BACKWARD;

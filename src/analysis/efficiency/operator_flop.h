@@ -7,8 +7,8 @@
 #include "timeline/counted.h"
 #include "tmerge/names.h"
 
-/* Number types of multiplications. Each has an id and a word. FP32 may be multiplied as TF32; only
- * the names of kernels show this. `mixed` is for XLA, whose profile has no types. */
+/* Number types of multiplications, each with an id and a word. FP32 may be multiplied as TF32; only
+ * kernel names show this. `mixed` is for XLA, whose profile has no types. */
 #define TM_NUMBER_LIST(X)                                                                          \
     X(TM_NUMBER_UNKNOWN, "unknown")                                                                \
     X(TM_NUMBER_SINGLE, "fp32 or tf32")                                                            \
@@ -35,7 +35,8 @@ typedef struct tm_work {
     int64_t flop; /* number of operations. A multiply-add counts as two operations. Attention counts
                      all pairs of tokens, also masked ones. */
     int64_t causal_flop; /* like flop, but causal attention counts half of the pairs */
-    int64_t bytes; /* size of inputs and output [bytes], the minimum memory traffic; -1: unknown */
+    int64_t bytes; /* size of inputs and output [bytes], which is the minimum memory traffic; -1:
+                      unknown */
     tm_number number;
     tm_counted op;
     bool at_most; /* whether flop is only an upper bound */

@@ -64,8 +64,8 @@ static double decimal(float value) {
     return round((double)value * 10.0) / 10.0;
 }
 
-/* Returns whether a device's name contains a known name as a word. "A100" does not match an A1000.
- */
+/* Returns whether a device's name contains a known name as a whole word. "A100" does not match
+ * "A1000". */
 static bool holds(const char *name, const char *known_name) {
     const char *at = strstr(name, known_name);
     if (!at)

@@ -11,8 +11,8 @@ typedef struct tm_peaks {
     double tflops[TM_N_NUMBERS];
 } tm_peaks;
 
-/** Returns the peaks of a device from its trace (XLA), otherwise from a table of device names. The
- * table does not apply if the device has fewer or more multiprocessors, for example as a slice of a
+/** Returns the peaks of a device from its trace (XLA) or from a table of device names. The table
+ * does not apply if the device has another number of multiprocessors, for example as a slice of a
  * GPU. */
 tm_peaks tm_peaks_of(const tm_device *device);
 

@@ -8,13 +8,12 @@
 #include "analysis/shared/busy.h"
 #include "base/sums.h"
 
-/* Minimum coverage [%] for an MFU. If coverage is lower, the MFU depends on work that is not
+/* Minimum coverage for an MFU [%]. With less coverage, the MFU depends on work that is not
  * counted. */
 #define LEAST_COVERAGE 20.0
-/* Maximum window / step time for an MFU. If it is higher, devices work outside of the marked steps.
- */
+/* Maximum window / step time for an MFU. Above it, devices work outside of the marked steps. */
 #define MOST_AHEAD 1.5
-/* Maximum share of operations whose peak is unknown, for an MFU. The MFU leaves them out. */
+/* Maximum share of operations with an unknown peak for an MFU. The MFU leaves them out. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -177,7 +176,7 @@ const tm_table_def tm_efficiency_step_table = {
     .form = TM_FORM_MAP,
 };
 
-/* Index of a step, and number type: the key of a sum. */
+/* Key of a sum: a step index and a number type. */
 typedef struct number_key {
     uint32_t step, number;
 } number_key;
@@ -227,8 +226,8 @@ static void sum_compute(rank_sums *s) {
     }
 }
 
-/* step_marks has one bit for each event: whether it marks a step. Skips bytes that are zero,
- * because most are. */
+/* Sets the marked_ns of each step to the duration of its longest mark. step_marks has one bit per
+ * event. Most of its bytes are zero, so they are skipped. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {
@@ -345,7 +344,7 @@ typedef struct figures {
     int64_t step_ns, window_ns, compute_ns, counted_ns, flop, at_most_flop, recomputed_flop;
     int64_t by_number[TM_N_NUMBERS];
     double peaks[TM_N_NUMBERS];
-    /* times at the peak rates [ns] */
+    /* times that operations take at the peak rates [ns] */
     double ideal_ns, at_most_ns, causal_ns, recomputed_ns;
     double without_peak; /* number of operations whose type has no known peak */
 } figures;
@@ -406,7 +405,7 @@ static bool is_ahead(const figures *f) {
 }
 
 static void set_figures(const figures *f, int64_t devices, tm_cell *row) {
-    /* dividing by all / 100 gives percent */
+    /* device time of the steps / 100, so that quotients are percentages */
     double all = (double)f->step_ns * (double)devices / 100.0;
     tm_cell_set_int(&row[E_STEP], f->step_ns);
     tm_cell_set_int(&row[E_WINDOW], f->window_ns);

@@ -13,7 +13,7 @@ extern const tm_table_def tm_work_table, tm_work_part;
 tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, tm_tables *out,
                        tm_error *err) TM_MUST_CHECK;
 
-/** Merges the part table into the table. Returns TM_OK or TM_ERR_FAULT. */
+/** Merges tm_work_part into tm_work_table. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Keeps the rows of each level with the most time. Sets the columns that need peaks, which must be

@@ -13,12 +13,12 @@
 /* Maximum number of rows of a level. */
 enum { LISTED = 1000 };
 
-/* added to the number type in the key if flop is only an upper bound, so that such work has its own
- * rows */
+/* Added to the number type in the key if flop is only an upper bound. Such work thus has its own
+ * rows. */
 enum { AT_MOST = 32 };
 _Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
 
-/* What a row stands for, in the order of `level_words`. */
+/* Kinds of rows (levels), in the order of `level_words`. */
 enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
 
 static const char *const level_words[] = {"kernel", "operator", "place"};
@@ -69,7 +69,7 @@ enum {
     S_BYTES,
     S_INTENSITY,
     S_BANDWIDTH,
-    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    S_RANKS, /* first column of TM_OVER_RANKS_COLUMNS */
     N_SHOWN = S_RANKS + 4
 };
 
@@ -131,7 +131,7 @@ const tm_table_def tm_work_table = {
     .top = S_TOTAL,
 };
 
-/* Keys without padding. */
+/* Key of a sum. It has no padding, because keys are compared as bytes. */
 typedef struct work_key {
     uint32_t level, name, shapes, number;
 } work_key;
@@ -250,7 +250,8 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[S_TOTAL], total.sum);
     tm_cell_set_real(&row[S_FLOP], flop);
     tm_cell_set_bool(&row[S_AT_MOST], number >= AT_MOST);
-    /* flop / ns is in 10^9 operations/s, so this gives 10^12 operations/s; null if total_ns is 0 */
+    /* flop / ns is 10^9 operations/s, and the column is in 10^12 operations/s; null if total_ns is
+     * 0 */
     tm_cell_set_real(&row[S_RATE], flop / ns / 1e3);
     if (known) {
         tm_cell_set_real(&row[S_BYTES], bytes);

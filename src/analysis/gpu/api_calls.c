@@ -18,7 +18,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_MAX] = {"max_ns", TM_INT, "ns", "Duration of the longest call."},
 };
 
-/* The merge combines rows with one name into a row of launches.api. */
+/* The merge combines rows of the same name into a row of launches.api. */
 const tm_table_def tm_api_part_table = TM_PART_TABLE(
     "launches.api_part", "A row for each call's name and rank: its part of launches.api.",
     part_columns, N_PART_COLUMNS, 1);
@@ -29,7 +29,7 @@ enum {
     TOTAL,
     MEAN,
     MAX,
-    RANKS /* and TM_OVER_RANKS_COLUMNS */,
+    RANKS /* first column of TM_OVER_RANKS_COLUMNS */,
     N_COLUMNS = RANKS + 4
 };
 

@@ -3,30 +3,28 @@
 #include "base/keys.h"
 #include "base/sorted.h"
 
-/* In place of a call's name id: the thread is in no recorded call. */
+/* Replaces a call's name id while the thread is in no recorded call. */
 #define NOWHERE UINT32_MAX
 
-/* A call of the thread that has not ended. */
 typedef struct open_call {
     int64_t end_ns;
     uint32_t name;
 } open_call;
 
-/* Key of a sum of times: a gap, and a name of calls in it. */
+/* Key of a sum of times: a gap, and the name of calls in it. */
 typedef struct part_key {
     uint32_t gap, name;
 } part_key;
 
-/* State of a walk over a thread. */
 typedef struct walk {
     const tm_gap *gaps; /* [n] */
     const bool *wanted; /* [n] whether this thread kept the GPU idle in the gap (thread_of) */
-    /* Number of gaps, and index of the first gap that ends after at_ns. */
+    /* number of gaps, and index of the first gap that ends after at_ns */
     size_t n, gap;
     int64_t at_ns;
     tm_vec open;   /* vector of open_call, innermost last */
-    tm_keys parts; /* of part_key */
-    tm_vec times;  /* [parts] of int64_t: time of the key [ns] */
+    tm_keys parts; /* keys of part_key */
+    tm_vec times;  /* [parts] of int64_t: time of each key [ns] */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
@@ -37,8 +35,8 @@ static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {
     return sum != NULL;
 }
 
-/* Adds the time from at_ns until until_ns to @p name, separately for each gap of this thread in
- * that time. */
+/* Adds the time from at_ns to until_ns to @p name, separately for each of this thread's gaps that
+ * overlaps this time. */
 static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     bool ok = true;
     while (w->gap < w->n && w->gaps[w->gap].end_ns <= w->at_ns)
@@ -55,8 +53,8 @@ static bool stay(walk *w, uint32_t name, int64_t until_ns) {
     return ok;
 }
 
-/* Moves on to until_ns. Closes the calls that end until then. Adds the time that has passed to the
- * call in which the thread was, which is always the innermost open call. */
+/* Moves at_ns to until_ns. Closes the calls that end until then. The time that has passed counts
+ * for the innermost open call. */
 static bool advance(walk *w, int64_t until_ns) {
     bool ok = true;
     while (ok && w->open.n > 0) {
@@ -66,14 +64,14 @@ static bool advance(walk *w, int64_t until_ns) {
         ok = stay(w, top->name, top->end_ns);
         w->open.n--;
     }
-    /* when inner calls have ended, the thread is in the call around them */
+    /* after inner calls have ended, the thread is in the call around them */
     uint32_t inside =
         w->open.n > 0 ? ((const open_call *)w->open.data)[w->open.n - 1].name : NOWHERE;
     return ok && stay(w, inside, until_ns);
 }
 
-/* Returns whether an event counts as a call. Steps and the profiler's own events enclose
- * everything, so they do not count. */
+/* Returns whether an event counts as a call. Steps and the profiler's own events do not count,
+ * because they enclose everything. */
 static bool tells(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION && timeline->category[row] != TM_CAT_TRACE &&
            timeline->category[row] != TM_CAT_OVERHEAD && !tm_timeline_is_step(timeline, row);
@@ -81,7 +79,7 @@ static bool tells(const tm_timeline *timeline, uint32_t row) {
 
 static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk *w) {
     int64_t last_ns = w->gaps[w->n - 1].end_ns;
-    size_t next = 0; /* first of this thread's gaps that ends after the call's start */
+    size_t next = 0; /* the thread's first gap that ends after the call's start */
     bool ok = true;
     w->at_ns = INT64_MIN;
     for (uint32_t row = track->first; ok && row < track->first + track->count; row++) {
@@ -100,7 +98,8 @@ static bool walk_thread(const tm_timeline *timeline, const tm_track *track, walk
     return ok && advance(w, last_ns);
 }
 
-/* Sets the call with the most time in each gap; of equal times, the call that came first. */
+/* Sets the call with the most time in each gap. If times are equal, the call that came first
+ * stays. */
 static void collect(const walk *w, tm_gap_host *out) {
     const part_key *keys = w->parts.keys.data;
     const int64_t *times = w->times.data;
@@ -115,8 +114,8 @@ static void collect(const walk *w, tm_gap_host *out) {
     }
 }
 
-/* Returns the thread that kept the GPU idle: the thread that enqueued the next work, if it did so
- * after the gap started; otherwise the thread that launched the next work. */
+/* Returns the thread that kept the GPU idle. This is the thread that enqueued the next work, if it
+ * did so after the gap started. Otherwise it is the thread that launched the next work. */
 static const tm_track *thread_of(const tm_timeline *timeline, const tm_gap *gap) {
     if (gap->next == TM_NO_EVENT || timeline->launch[gap->next] == TM_NO_EVENT)
         return NULL;

@@ -1,15 +1,15 @@
-/* What the host did while the GPU was idle. */
+/* Finds what the host did while the GPU was idle. */
 #ifndef TMERGE_GAP_HOST_H
 #define TMERGE_GAP_HOST_H
 
 #include "analysis/shared/gaps.h"
 
-/** What the host did during a gap. Only the thread that kept the GPU idle counts: the thread that
+/** What the host did during a gap. Only one thread counts, the thread that kept the GPU idle: it
  * enqueued or launched the event after the gap. */
 typedef struct tm_gap_host {
     int64_t longest_ns; /* time in calls named `longest`; 0 if the thread was in no recorded call */
     int64_t unrecorded_ns; /* time outside of recorded calls */
-    /* name id of the innermost calls with the most total time */
+    /* name id with the most total time in innermost calls */
     uint32_t longest;
     bool known; /* whether the thread is known: false if the launch of the next event is unknown */
 } tm_gap_host;

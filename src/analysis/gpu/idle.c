@@ -6,8 +6,8 @@
 #include "analysis/shared/busy.h"
 #include "gap_host.h"
 
-/* Limits of idle.gap. A rank lists only a few gaps, because finding the host's calls in gaps
- * requires a walk over threads. */
+/* Limits for rows of idle.gap. A rank lists only a few gaps, because finding the host's calls in
+ * them requires a walk over threads. */
 enum { LISTED_PER_RANK = 10, LISTED = 100 };
 
 enum {
@@ -205,8 +205,8 @@ static int64_t length_of(const tm_gap *gap) {
     return gap->end_ns - gap->begin_ns;
 }
 
-/* Adds the rank's row. The causes add up to idle_ns of overlap.rank, because gaps are all time that
- * is not busy. */
+/* Adds the rank's row. The causes add up to idle_ns of overlap.rank, because gaps are all the time
+ * in which no device is busy. */
 static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_table *table,
                           tm_error *err) {
     const int64_t *sums = gaps->sums;
@@ -243,8 +243,8 @@ typedef struct place {
     size_t next, end;
 } place;
 
-/* Returns the next row in time over the tracks of a stream; TM_NO_EVENT at the end. If starts are
- * equal, the first track comes first. Most streams have one track. */
+/* Returns the next row in time of a stream's tracks; TM_NO_EVENT at the end. If starts are equal,
+ * the first track comes first. Most streams have one track. */
 static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     place *first = NULL;
     for (size_t i = 0; i < n; i++)
@@ -254,8 +254,8 @@ static size_t next_row(const tm_timeline *timeline, place *places, size_t n) {
     return first ? first->next++ : TM_NO_EVENT;
 }
 
-/* Adds the row of a stream with n tracks. Ignores other streams. Events may overlap, so a gap
- * starts at the latest end so far. */
+/* Adds the row of a stream with n tracks. A gap is between events of this stream only. Events may
+ * overlap, so a gap starts at the latest end so far. */
 static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, place *places,
                             size_t n, tm_table *table, tm_error *err) {
     int64_t sums[TM_N_IDLE_CAUSES] = {0}, events = 0, ended = 0;
@@ -307,8 +307,9 @@ static tm_status add_streams(const tm_timeline *timeline, tm_table *table, tm_er
     return status;
 }
 
-/* Chooses the longest gaps of at least @p least_ns; of equal gaps, the earlier ones. Returns their
- * number, and their indices in order of time, as tm_gap_hosts requires. */
+/* Chooses the longest gaps of at least @p least_ns. If durations are equal, earlier gaps come
+ * first. Returns the number of chosen gaps, and their indices in order of time, as tm_gap_hosts
+ * requires. */
 static size_t choose_longest(const tm_gaps *gaps, int64_t least_ns,
                              size_t chosen[LISTED_PER_RANK]) {
     const tm_gap *v = gaps->gaps.data;
@@ -363,8 +364,8 @@ static tm_status add_gap(const tm_rank_view *view, const tm_gaps *gaps, const tm
     return tm_table_set_text(table, &row[G_CAUSE], cause_words[tm_gap_cause(gaps, gap)], err);
 }
 
-/* Returns the minimum duration of a gap in the list: 0 until the list is full, then the duration of
- * its last gap. */
+/* Returns the minimum duration of a gap for the list [ns]: 0 until the list is full, then the
+ * duration of its last gap. */
 static int64_t least_listed(const tm_table *table) {
     return table->n_rows < LISTED ? 0 : tm_table_row(table, LISTED - 1)[G_DURATION].value.i;
 }
@@ -383,15 +384,15 @@ static tm_status add_gaps(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     for (size_t i = 0; i < n; i++)
         TM_TRY(add_gap(view, gaps, &longest[i], &hosts[i], table, err));
     if (table->n_rows >= LISTED) {
-        tm_table_sort(table); /* sorts by rank and time first. So if gaps are equally long, the
-                                 earlier ones stay, as in the job's table. */
+        tm_table_sort(table); /* sorts by rank and time first, so that of equally long gaps the
+                                 earlier ones stay, as in the job's table */
         tm_table_top(table, LISTED);
     }
     return TM_OK;
 }
 
-/* If several devices of the rank do work, sets the cell to their mean idle time minus the idle time
- * of the rank. */
+/* Sets the cell to the mean idle time of the rank's working devices, minus the rank's idle time.
+ * Does nothing if only one device works. */
 static void set_turns(const tm_rank_view *view, tm_cell *cell) {
     const tm_device_busy *v = view->devices->data;
     int64_t sum = 0, n = 0;
@@ -416,7 +417,7 @@ static tm_status idle_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
-    /* rows are the longest gaps of each process, so they include the longest of the job */
+    /* each process kept its longest gaps, so the rows include the job's longest */
     tm_table_top(tm_tables_find(out, gap_def.name), LISTED);
     return TM_OK;
 }

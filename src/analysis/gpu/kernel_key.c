@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The rest of a name. */
+/* The part of a name that is not yet read. */
 typedef struct rest {
     const char *at;
     const char *end;

@@ -17,11 +17,11 @@
 #include "roofline.h"
 #include "timeline/comm_kernels.h"
 
-/* Profiling guides advise to fuse kernels that take less than this. */
+/* Maximum duration of a short kernel [ns]. Profiling guides advise to fuse such kernels. */
 #define SHORT_NS 100000
 
-/* Columns that several tables have, counted from the first of them: figures of all runs of a
- * kernel. */
+/* Figures of all runs of a kernel. Several tables have these columns, so their numbers are relative
+ * to the first of them. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
@@ -169,8 +169,8 @@ static const tm_column kernel_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* The merge combines rows with one name into a row of kernels.kernel. Means are of one rank,
- * because some ranks may be slower. */
+/* The merge combines rows with the same name into a row of kernels.kernel. Each mean is of one
+ * rank, because some ranks may be slower. */
 static const tm_table_def kernel_part_def = TM_PART_TABLE(
     "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",
     kernel_part_columns, KP_PARTS + N_PARTS, 1);
@@ -193,8 +193,8 @@ static const tm_column shape_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* Rows with the same name, grid, block, registers and shared memory are merged; -1 means that a
- * value was not recorded. */
+/* The merge combines rows with the same name, grid, block, registers and shared memory. The value
+ * -1 means that a number was not recorded. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
     shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
@@ -209,9 +209,9 @@ typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* For means weighted by duration: sums of value times duration, and of durations. Sums of
-     * several ranks can be added. */
-    double blocks, occupancy; /* value times duration */
+    /* Sums of value times duration. Divided by the weights, they give means weighted by duration,
+     * also over several ranks. */
+    double blocks, occupancy;
 } tally;
 
 static int64_t larger(int64_t a, int64_t b) {
@@ -220,8 +220,8 @@ static int64_t larger(int64_t a, int64_t b) {
 
 /* Adds @p t to @p sum, which may be all zeros. */
 static void add_tally(tally *sum, const tally *t) {
-    /* the zeros of an empty `sum` are not values: they must neither become minimum nor replace -1
-     * (not recorded) */
+    /* The zeros of an empty `sum` are no values. They must not become the minimum or replace -1
+     * (not recorded). */
     bool first = sum->calls == 0;
     sum->min_ns = first || t->min_ns < sum->min_ns ? t->min_ns : sum->min_ns;
     sum->max_ns = larger(sum->max_ns, t->max_ns);
@@ -334,7 +334,8 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     return true;
 }
 
-/* Adds the rows by name: sums over the shapes, which are far fewer than the kernels. */
+/* Adds the rows by name. They are sums over shapes, because there are far fewer shapes than
+ * kernels. */
 static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *tallies,
                              tm_table *table) {
     tm_keys names = TM_KEYS(uint32_t);
@@ -355,7 +356,7 @@ static bool add_kernel_parts(int64_t rank, const tm_keys *shapes, const tm_vec *
     return ok;
 }
 
-/* Reads the kernels once: both part tables are sums over shapes. */
+/* Reads the kernels only once, because both part tables are sums over shapes. */
 static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_keys keys = TM_KEYS(tm_named_shape);
@@ -374,7 +375,7 @@ static tm_status kernels_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return tm_launched_rows(view, out, err);
 }
 
-/* Returns the sum over the ranks' rows, whose sums start at column @p at. */
+/* Returns the sum over the ranks' rows. The columns with sums start at @p at. */
 static tally merge_parts(const tm_rank_rows *rows, int at) {
     tally sum = {0};
     for (size_t r = rows->first; r < rows->end; r++) {
@@ -455,7 +456,8 @@ static tm_status merge_kernels(const tm_names *names, const tm_kernel_words *wor
     return TM_OK;
 }
 
-/* all launches of a shape have equal registers and shared memory, which are keys */
+/* Merges the rows of shapes. All launches of a shape have equal registers and shared memory,
+ * because these are keys. */
 static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_tables *tables,
                               tm_error *err) {
     static const tm_same_kernels_columns compared = {SP_RANK, SP_GRID, SP_PARTS + P_CALLS,

@@ -122,12 +122,12 @@ typedef struct tally {
     tm_call_kinds *call_kinds;
     uint8_t *called;    /* [n_events] whether this launch call has been counted */
     int64_t *latencies; /* [GPU events] launch latencies of the events counted so far */
-    int64_t *launched; /* [GPU events] for the events of a stream: starts of the calls that launched
-                          them */
-    int64_t *begun;    /* [GPU events] starts of a stream's events, ascending */
+    int64_t *launched;  /* [GPU events] for the events of one stream: starts of the calls that
+                           launched them */
+    int64_t *begun;     /* [GPU events] starts of the events of one stream, ascending */
     int64_t events, unlinked, launches, call_ns, latency_ns, max_queue;
     int64_t host_bound, shorter, graphs, graph_events;
-    /* a double, because queue times overlap and their sum may exceed any integer */
+    /* A double, because queue times overlap, so that their sum may exceed any integer. */
     double queued_ns;
     tm_over_time queue;
 } tally;
@@ -142,8 +142,8 @@ static void count_call(tally *t, uint32_t call, bool graph) {
     t->graphs += graph;
 }
 
-/* Counts an event. Events of graphs are not compared with their call, which launched many events.
- */
+/* Counts an event. The duration of an event of a graph is not compared with the duration of its
+ * call, because the call launched many events. */
 static void count_event(tally *t, size_t row, uint32_t call) {
     const tm_timeline *timeline = t->timeline;
     int64_t begin = timeline->begin_ns[row], call_begin = timeline->begin_ns[call];
@@ -160,8 +160,8 @@ static void count_event(tally *t, size_t row, uint32_t call) {
     t->shorter += !graph && timeline->duration_ns[row] < timeline->duration_ns[call];
 }
 
-/* Updates max_queue with the queue of a stream. When launch call i starts (the first is call 0), i
- * + 1 events count as launched. n_begun of them have started, so the others are in the queue. */
+/* Updates max_queue for a stream. When launch call i starts (from 0), i + 1 events count as
+ * launched. Of these, n_begun have started, and the others are in the queue. */
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)

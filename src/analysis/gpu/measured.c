@@ -68,8 +68,8 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a metric in a kernel's section, or of a kernel's rule. Texts are interned: equal texts
- * have equal addresses. */
+/* Key of a metric in a section of a kernel, or of a rule of a kernel. Texts are interned: equal
+ * texts have equal addresses. */
 typedef struct line_key {
     const char *section, *name;
     uint64_t kernel;
@@ -101,8 +101,8 @@ static tm_status set_keys(const tm_measured_kernel *kernel, tm_text section, tm_
     return status;
 }
 
-/* Adds a value to its metric, converted to the unit of the first launch, because ncu chooses a unit
- * for each value. */
+/* Adds a value to its metric. Converts it to the unit of the first launch, because ncu chooses a
+ * unit for each value. */
 static bool add_metric(const tm_ncu_metric *m, uint32_t kernel, tm_keys *keys, tm_vec *lines) {
     const line_key key = {m->section.bytes, m->name.bytes, kernel};
     line *l = tm_keys_value(keys, lines, &key);

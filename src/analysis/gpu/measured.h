@@ -15,7 +15,7 @@ typedef struct tm_measured_kernel {
 } tm_measured_kernel;
 
 /**
- * Adds the metrics of the sections, as means over a kernel's launches, and the messages of rules.
+ * Adds the metrics of sections, as means over a kernel's launches, and the messages of rules.
  * @param kernels    the kernels, by their numbers
  * @param of_launch  for each launch, the number of its kernel
  * @return           TM_OK; TM_ERR_FAULT when out of memory

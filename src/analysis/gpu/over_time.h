@@ -11,10 +11,12 @@ enum { TM_PARTS = 64, TM_PARTS_RANKS = 64 };
 typedef struct tm_over_time {
     int64_t begin_ns, end_ns;
     int64_t
-        edge_ns[TM_PARTS + 1];   /* start of each part, and end of the last, relative to begin_ns */
-    int64_t part[TM_PARTS];      /* sum in each part: time of items [ns], or amount */
-    int64_t whole[TM_PARTS + 1]; /* number of items that are present in the whole part, minus that
-                                    number for the part before */
+        /* start of each part and end of the last part, relative to begin_ns */
+        edge_ns[TM_PARTS + 1];
+    int64_t part[TM_PARTS];      /* in each part: time of the items that start or end in it [ns], or
+                                    amount */
+    int64_t whole[TM_PARTS + 1]; /* number of items that fill the part, minus the number of items
+                                    that fill the previous part */
 } tm_over_time;
 
 /** Returns empty parts of the rank's window, which lasts from the first start to the last end of
@@ -37,7 +39,7 @@ int64_t tm_over_time_width(const tm_over_time *t, int part);
 int64_t tm_over_time_begin(const tm_over_time *t, const tm_timeline *timeline, int part);
 
 /** Keeps only the rows of TM_PARTS_RANKS ranks: the ranks with the largest values in a column of @p
- * ranks, which is sorted by rank. Of equal values, keeps the lowest ranks. Returns TM_OK or
+ * ranks, which is sorted by rank. If values are equal, lower ranks stay. Returns TM_OK or
  * TM_ERR_FAULT. */
 tm_status tm_over_time_keep(tm_table *rows, const tm_table *ranks, int column,
                             tm_error *err) TM_MUST_CHECK;

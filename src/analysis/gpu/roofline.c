@@ -10,8 +10,8 @@
 #include "kernel_key.h"
 #include "measured.h"
 
-/* If both throughputs [%] are below this, the kernel mostly waits: latency_bound_threshold of
- * Nsight Compute's SpeedOfLight rule (sections/SpeedOfLight.py). */
+/* If both throughputs are below this [%], the kernel mostly waits. The value is
+ * latency_bound_threshold of Nsight Compute's SpeedOfLight rule (sections/SpeedOfLight.py). */
 #define LATENCY_PCT 60.0
 
 enum {
@@ -108,7 +108,7 @@ const tm_table_def tm_roofline_table = {
 /* Measured launches with one name and shape. */
 typedef struct group {
     tm_text name;
-    /* "" if not in the file */
+    /* "" if the file does not have it */
     char grid[TM_LAUNCH_SHAPE_MAX], block[TM_LAUNCH_SHAPE_MAX];
     int64_t launches, calls, total_ns;
     double sums[TM_NCU_N_FIGURES];
@@ -120,7 +120,7 @@ typedef struct group {
 typedef struct groups {
     tm_names *keys;
     tm_vec list; /* vector of group */
-    tm_vec key;  /* char: scratch */
+    tm_vec key;  /* scratch for a key: vector of char */
 } groups;
 
 /* Returns the id of a key; 0 if out of memory. */
@@ -137,7 +137,8 @@ static bool add_launch(groups *g, const tm_ncu_launch *launch, uint32_t *number)
     group new = {.name = launch->name};
     tm_launch_shape_text(launch->grid, new.grid);
     tm_launch_shape_text(launch->block, new.block);
-    /* groups are in the order of their keys' ids, so a new key has the next group */
+    /* The id of a new key is 1 + the number of groups, so a new group belongs at the end of the
+     * list. */
     const uint32_t key = key_of(g, launch->name, new.grid, new.block);
     if (key == 0 || (key > g->list.n && !tm_vec_append(&g->list, &new, 1)))
         return false;
@@ -157,8 +158,8 @@ static const char *text_of(const tm_cell *cell) {
 }
 
 /* Adds the calls of a shape to two groups: the group of its name and shape, and the group of its
- * name without a shape. A group exists only if it was measured. Ids of other keys are above the
- * number of groups. */
+ * name without a shape. Groups exist only for measured kernels. If there is no group, the key's id
+ * is above the number of groups. */
 static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
     const char *text = text_of(tm_table_cell(shapes, row, "name"));
     const char *grid = text_of(tm_table_cell(shapes, row, "grid"));
@@ -171,7 +172,8 @@ static bool add_calls(groups *g, const tm_table *shapes, size_t row) {
         if (keys[i] > g->list.n || (i == 1 && keys[1] == keys[0]))
             continue; /* not measured */
         group *own = (group *)g->list.data + (keys[i] - 1);
-        /* rows are sorted by total_ns, so this is the name of the shape with the most time */
+        /* Rows are sorted by total_ns, so the group gets the name of the shape with the most
+         * time. */
         own->name = own->calls == 0 ? name : own->name;
         own->calls += tm_table_cell(shapes, row, "calls")->value.i;
         own->total_ns = tm_sum(own->total_ns, tm_table_cell(shapes, row, "total_ns")->value.i);
@@ -222,7 +224,7 @@ static tm_status add_row(const group *g, tm_table *table, tm_error *err) {
     return tm_table_set_text(table, &row[BOUND], bound_of(g), err);
 }
 
-/* Adds Nsight Compute's metrics and rules for the same kernels. */
+/* Adds Nsight Compute's metrics and rules for the measured kernels. */
 static tm_status add_measured(const groups *g, const tm_ncu *ncu, const uint32_t *of_launch,
                               tm_tables *tables, tm_error *err) {
     tm_measured_kernel *kernels = malloc((g->list.n + 1) * sizeof *kernels);

@@ -1,5 +1,5 @@
-/* The table kernels.roofline: Nsight Compute's measurements, and the time of the same kernels in
- * the job. */
+/* The table kernels.roofline: Nsight Compute's measurements of kernels, and the time of these
+ * kernels in the job. */
 #ifndef TMERGE_ROOFLINE_H
 #define TMERGE_ROOFLINE_H
 
@@ -9,9 +9,8 @@
 extern const tm_table_def tm_roofline_table;
 
 /**
- * Adds a row for each kernel name and launch shape in the measurements, with its calls in
- * kernels.launch_shape.
- *
+ * Adds a row for each kernel name and launch shape in the measurements. The row also has the
+ * kernel's calls in kernels.launch_shape.
  * @param ncu     NULL for no measurements
  * @param tables  kernels.launch_shape must be complete, the largest total_ns first
  * @return        TM_OK; TM_ERR_FAULT when out of memory

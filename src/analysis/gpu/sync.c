@@ -98,7 +98,8 @@ static const tm_table_def *const defs[] = {&sync_def, &part_def};
 typedef struct waiting {
     int64_t begin_ns, end_ns, lost_ns;
     uint32_t row;
-    bool waits; /* whether the call waits; false if its name says that it returns at once */
+    bool waits; /* whether the call waits; initially false if its name says that it returns at once
+                 */
 } waiting;
 
 typedef struct place_key {
@@ -119,8 +120,9 @@ static int by_row(const void *a, const void *b) {
     return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
 }
 
-/* Returns whether a call returns before the GPU has done the work, by its name: asynchronous calls,
- * including stream-ordered allocation, and all memory sets except Ascend's. */
+/* Returns whether a call's name says that the call returns before the GPU has done the work. This
+ * holds for asynchronous calls, including stream-ordered allocation, and for all memory sets except
+ * Ascend's. */
 static bool returns_at_once(const tm_rank_view *view, uint32_t row) {
     const char *name = tm_names_text(view->names, view->timeline->name[row]).bytes;
     return tm_call_kinds_of(view->call_kinds, view->timeline, row) != TM_CALL_KIND_SYNC &&
@@ -142,7 +144,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks the call of a copy as waiting if it returned late, as it does for pageable memory. */
+/* Marks a copy's call as waiting if it returned late. Copies of pageable memory do. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -180,7 +182,7 @@ static waiting *open_call(const tm_timeline *timeline, const tm_gap *gap, waitin
     return found;
 }
 
-/* Adds the lost time of each gap to a call. Gaps and calls are sorted by start. */
+/* Adds the lost time of each gap to the call that caused it. Gaps and calls are sorted by start. */
 static bool lay_losses(const tm_rank_view *view, tm_vec *calls) {
     tm_vec open = TM_VEC(uint32_t);
     waiting *all = calls->data;
@@ -257,7 +259,7 @@ static tm_status sync_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* the second sort is stable, so rows with equal lost_ns are sorted by total_ns */
+/* Sorts by lost_ns, then by total_ns: the second sort is stable. */
 static void order(tm_table *table) {
     tm_table_rank(table, S_TOTAL);
     tm_table_top(table, LISTED);
@@ -287,8 +289,8 @@ static tm_status set_call(const tm_names *names, const tm_rank_rows *rows, tm_ta
 
 static tm_status sync_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     TM_TRY(tm_over_ranks_merge(&part_def, &sync_def, names, tables, set_call, err));
-    /* Each row is complete: this process has all parts of it. So this process can already leave out
-     * rows that are not among its largest. */
+    /* This process has all parts of each row, so it can already drop the rows that are not among
+     * its largest. */
     order(tm_tables_find(tables, sync_def.name));
     return TM_OK;
 }

@@ -108,8 +108,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_TOTAL] = {"total_ns", TM_INT, "ns", "Sum of the durations of the copies."},
 };
 
-/* The merge combines rows with equal kind, memory and size class. These are numbers, because merged
- * tables have no texts. */
+/* The merge combines rows with equal kind, memory and size class. These columns are numbers,
+ * because the merge does not support texts. */
 static const tm_table_def part_def = TM_PART_TABLE(
     "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
     part_columns, N_PART_COLUMNS, 3);
@@ -181,8 +181,8 @@ static bool holds(tm_text name, const char *part) {
     return false;
 }
 
-/* Returns the kind of a copy from its name, which profilers write as "Memcpy HtoD (Pageable ->
- * Device)" or "CopyHostToDevice". Sets have their own event category. */
+/* Returns the kind of a copy from its name, such as "Memcpy HtoD (Pageable -> Device)" or
+ * "CopyHostToDevice". Memory sets have their own event category. */
 static int kind_of(tm_text name, uint8_t category) {
     static const struct {
         const char *part;
@@ -201,7 +201,7 @@ static int kind_of(tm_text name, uint8_t category) {
         {"DEVICE_TO_DEVICE", DTOD},
         {"M2D", HTOD},
         {"D2M", DTOH},
-        {"D2D", DTOD}, /* in traces of XPUs, M means host memory */
+        {"D2D", DTOD}, /* XPUs' traces have M2D, D2M and D2D, where M means host memory */
     };
     if (category == TM_CAT_MEMSET)
         return SET;
@@ -211,7 +211,7 @@ static int kind_of(tm_text name, uint8_t category) {
     return OTHER_KIND;
 }
 
-/* Returns the kind of host memory. In copies from host to host, pageable wins. */
+/* Returns the kind of host memory. If a copy from host to host has both kinds, returns pageable. */
 static int memory_of(tm_text name, int kind) {
     if (kind == DTOD || kind == PTOP || kind == SET)
         return DEVICE;
@@ -240,12 +240,12 @@ typedef struct account {
     uint8_t *classes; /* [names] 1 + kind * N_MEMORIES + memory; 0: not yet known; owned */
     /* [kind * N_MEMORIES + memory] */
     tally tallies[N_CLASSES];
-    tm_keys sizes; /* of size_key */
+    tm_keys sizes; /* keys of size_key */
     tm_vec size_tallies;
-    tm_over_time rates[N_KINDS]; /* bytes */
+    tm_over_time rates[N_KINDS]; /* bytes copied over time */
 } account;
 
-/* Returns the call that launched a copy; TM_NO_EVENT if it is unknown, or launched a graph. */
+/* Returns the call that launched a copy; TM_NO_EVENT if the call is unknown or launched a graph. */
 static uint32_t call_of(account *a, uint32_t row) {
     uint32_t call = a->timeline->launch[row];
     bool graph = call != TM_NO_EVENT &&
@@ -382,7 +382,7 @@ typedef struct calls {
     int64_t calls, step_calls, total_ns, max_ns;
 } calls;
 
-/* Counts, by name, runtime and driver calls that allocate or free memory. */
+/* Counts the runtime and driver calls that allocate or free memory, by name. */
 static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
     const tm_timeline *timeline = a->timeline;
     for (size_t row = 0; row < timeline->n_events; row++) {
@@ -397,8 +397,8 @@ static bool count_allocations(account *a, tm_keys *keys, tm_vec *found) {
         int64_t duration = timeline->duration_ns[row];
         int32_t step = timeline->step[row];
         c->calls++;
-        /* If no steps are marked, the step is the whole trace, including the program's start. Then
-         * no call counts as within a step. */
+        /* If no steps are marked, the whole trace is a step, including the program's start. Then no
+         * call counts as within a step. */
         c->step_calls += step != TM_NO_STEP && timeline->steps[step].annotated;
         c->total_ns = tm_sum(c->total_ns, duration);
         c->max_ns = duration > c->max_ns ? duration : c->max_ns;

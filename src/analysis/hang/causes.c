@@ -36,7 +36,7 @@ static void mark_all(const tm_hang_world *w, unsigned char *roles) {
     }
 }
 
-/* Appends the ranks that have all roles in @p wanted and none in @p barred. */
+/* Appends the ranks that have all roles in @p wanted and none of the roles in @p barred. */
 static bool choose(const tm_hang_world *w, const unsigned char *roles, unsigned wanted,
                    unsigned barred, tm_vec *out) {
     for (int64_t r = 0; r < w->n_ranks; r++)
@@ -50,8 +50,8 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* Returns the form in which over half of the ranks called the operation; 0 if there is none.
- * Majority vote (Boyer-Moore). */
+/* Returns the form in which over half of the ranks called the operation; 0 if there is none. Uses a
+ * majority vote (Boyer-Moore). */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;
@@ -92,10 +92,10 @@ static size_t front_that_misses(const tm_hang_world *w, const tm_vec *ranks) {
     return w->fronts.n;
 }
 
-/* Returns the front where more than half of all waiting ranks wait; fronts.n if there is none. Such
- * a front exists if ranks called the operations of two groups in different orders: most ranks then
- * wait for one group, and the others wait for the other group, whose operation most ranks have not
- * reached. */
+/* Returns the front where more than half of all waiting ranks wait; fronts.n if there is none.
+ * There is such a front if ranks called the operations of two groups in different orders: most
+ * ranks wait for one group, and the other ranks wait for the other group, whose operation most
+ * ranks have not reached. */
 static size_t front_of_most(const tm_hang_world *w, size_t n_waiting) {
     const tm_hang_front *f = w->fronts.data;
     size_t most = 0;
@@ -112,9 +112,9 @@ static bool any_has(const tm_vec *ranks, const unsigned char *roles, unsigned ch
     return false;
 }
 
-/* Marks ranks that wait for one another, directly or indirectly. Starts with all missing ranks that
- * wait themselves. Removes ranks that do not wait for a marked rank, until nothing changes. Returns
- * false if no rank is left. */
+/* Marks ranks that wait for one another, directly or indirectly. Starts with all ranks that wait at
+ * one front and are missing at another. Then removes ranks that do not wait for a marked rank,
+ * until nothing changes. Returns false if no rank is left. */
 static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     size_t left = 0, before = SIZE_MAX;
@@ -140,7 +140,7 @@ static bool mark_circle(const tm_hang_world *w, unsigned char *roles) {
     return left > 0;
 }
 
-/* Returns whether the rank has not reached front @p most and waits at another front for a rank that
+/* Returns whether a rank has not reached front @p most, and waits at another front for a rank that
  * waits at front @p most. */
 static bool is_crosswise(const tm_hang_world *w, size_t most, int64_t rank) {
     const tm_hang_front *f = w->fronts.data;
@@ -183,8 +183,8 @@ static size_t front_of(const tm_hang_world *w, tm_hang_problem problem) {
     return i;
 }
 
-/* Returns the front to report if no rank is named: a front that all members have reached,
- * preferably with a waiting rank that is missing at another front. */
+/* Returns the front to report if no rank is named. It is a front that all members have reached. A
+ * front is preferred if one of its waiting ranks is missing at another front. */
 static size_t front_of_root(const tm_hang_world *w, const unsigned char *roles) {
     const tm_hang_front *f = w->fronts.data;
     for (size_t i = 0; i < w->fronts.n; i++)
@@ -253,9 +253,9 @@ static bool find(const tm_hang_world *w, unsigned char *roles, tm_hang_causes *o
     return true;
 }
 
-/* Returns an upper bound of the time that ranks have waited at fronts [from, to) [ns]: the time
- * from the first arrival at these fronts to the last write of a dump. Returns -1 if one of the
- * times is unknown. */
+/* Returns an upper bound of the wait of ranks at fronts [from, to) [ns]: the time from the first
+ * arrival at these fronts to the last write of a dump. Returns -1 if one of the times is
+ * unknown. */
 static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     const tm_hang_front *f = w->fronts.data;
     int64_t first = INT64_MAX, last = 0;
@@ -273,7 +273,6 @@ static int64_t longest_wait(const tm_hang_world *w, size_t from, size_t to) {
     return last >= first ? last - first : -1;
 }
 
-/* Returns whether a wait is so short that it may be normal. */
 static bool is_short(int64_t wait_ns) {
     return wait_ns >= 0 && wait_ns < 1000000000;
 }
@@ -294,8 +293,8 @@ static void look_at_times(const tm_hang_world *w, tm_hang_causes *out) {
     out->sure = false;
 }
 
-/* Marks the fronts of the causes. If ranks wait in a circle, also marks the fronts where they wait.
- */
+/* Marks the fronts of the causes. If ranks wait in a circle, also marks the fronts at which these
+ * ranks wait. */
 static void mark_fronts(tm_hang_world *w, const tm_hang_causes *c) {
     tm_hang_front *f = w->fronts.data;
     const int64_t *v = c->culprits.data;

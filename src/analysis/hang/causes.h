@@ -1,4 +1,5 @@
-/* Determines which ranks cause a hang: many ranks wait, but only some keep others waiting. */
+/* Determines which ranks cause a hang. Many ranks wait, but only some of them keep others
+ * waiting. */
 #ifndef TMERGE_HANG_CAUSES_H
 #define TMERGE_HANG_CAUSES_H
 
@@ -8,10 +9,11 @@
 typedef enum tm_hang_reason {
     TM_HANG_NOTHING,    /* there is no front, so no rank waits */
     TM_HANG_DIFFERS,    /* the named ranks issued another operation, size or type than most ranks */
-    TM_HANG_NOT_ISSUED, /* other ranks wait for the named ranks, which wait for nobody */
+    TM_HANG_NOT_ISSUED, /* other ranks wait for the named ranks, and the named ranks wait for nobody
+                         */
     TM_HANG_LOST,       /* other ranks wait for the named ranks, which left no dump */
     TM_HANG_CIRCLE,     /* the named ranks wait for one another, in a circle */
-    /* Reasons to name no rank: */
+    /* With the following reasons, no rank is named: */
     TM_HANG_OPEN,       /* no rank is missing */
     TM_HANG_TIMES,      /* the dumps were written at different times */
     TM_HANG_UNREPORTED, /* the dumps do not show whether all ranks came */
@@ -23,12 +25,12 @@ typedef struct tm_hang_causes {
     tm_hang_reason reason;
     tm_vec culprits; /* vector of int64_t, ascending: the named ranks */
     tm_vec also; /* vector of int64_t, ascending: ranks without a dump, which may also be missing */
-    tm_vec besides; /* vector of int64_t, ascending. Only with TM_HANG_DIFFERS: ranks that issued
-                       the right operations and do not wait, although other ranks wait for them. */
-    bool sure;      /* the named ranks are the only explanation of the hang */
+    tm_vec besides; /* vector of int64_t, ascending: ranks that issued the right operations and do
+                       not wait, although other ranks wait for them; only with TM_HANG_DIFFERS */
+    bool sure;      /* whether only the named ranks can explain the hang */
     int64_t longest_ns; /* upper bound of a rank's wait [ns]; -1: unknown */
-    size_t front; /* first front that named ranks have not reached, or where they differ; fronts.n:
-                     none */
+    size_t front; /* first front that a named rank has not reached, or at which named ranks differ;
+                     fronts.n: none */
     size_t front_besides; /* first front that the ranks in `besides` have not reached; fronts.n:
                              none */
 } tm_hang_causes;

@@ -45,8 +45,8 @@ static int64_t length_of(const char *ranks) {
     return n;
 }
 
-/* Limits the number of ranks that lists and sizes of groups may claim: one damaged number must not
- * add millions of ranks without a dump. */
+/* Returns the maximum number of ranks that lists and sizes of groups may claim. Without this limit,
+ * one damaged number could add millions of ranks without a dump. */
 static int64_t most_ranks(const tm_hang_world *w) {
     int64_t most = tm_hang_most_ranks(w->dumps->n_rows);
     for (size_t i = 0; i < w->dumps->n_rows; i++) {
@@ -64,8 +64,8 @@ static bool is_default(const tm_hang_world *w, size_t group) {
     return strcmp(tm_hang_text(w->groups, group, HG_DESC), "default_pg") == 0;
 }
 
-/* Returns the first row of a group and rank (bisection). Lanes and calls are sorted by group, then
- * rank. */
+/* Returns the first row of a group and rank, by bisection. Lanes and calls are sorted by group,
+ * then by rank. */
 static size_t first_of(const tm_table *t, int64_t group, int64_t rank) {
     size_t low = 0, high = t->n_rows;
     while (low < high) {
@@ -105,8 +105,8 @@ size_t tm_hang_call_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return tm_hang_int(w->calls, f->call, HC_RANK, -1) == rank ? f->call : f->answer;
 }
 
-/* Uses the answer of RAS if it has as many ranks as the dumps show. Returns false if out of memory.
- */
+/* Uses the answer of RAS if its number of ranks is the same as in the dumps. Returns false if out
+ * of memory. */
 static bool find_processes(tm_hang_world *w) {
     if (w->ras.n_ranks == 0 || w->ras.n_ranks != w->n_ranks)
         return true;
@@ -116,7 +116,6 @@ static bool find_processes(tm_hang_world *w) {
     return w->processes != NULL;
 }
 
-/* Determines the number of ranks of the job. */
 static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
     int64_t n = w->n_ranks;
@@ -213,14 +212,14 @@ static void sort_ranks(tm_hang_front *f) {
             tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), tm_compare_i64);
 }
 
-/* How far the ranks of a group have come, as numbers of operations. */
+/* How far the ranks of a group have come. The numbers are numbers of operations. */
 typedef struct reach {
     int64_t key, low, top, first;
     int64_t open;   /* lowest operation that has not ended on some rank; INT64_MAX: none */
-    int64_t behind; /* Like `open`, but only for operations above `done`, and only for ranks that
-                       have not reached `top`. */
+    int64_t behind; /* like `open`, but counts only operations above `done`, and only ranks that
+                       have not reached `top` */
     int64_t done;   /* last operation that all ranks have certainly reached; -1: none */
-    bool never;     /* some member has a complete dump without any operation of the group */
+    bool never;     /* whether some member has a complete dump without any operation of the group */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -275,14 +274,14 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     return r;
 }
 
-/* Finds the first operation whose form differs between ranks; INT64_MAX if there is none. Returns
- * false if out of memory. */
+/* Finds the first operation whose form differs between ranks. Sets *found to its number, or to
+ * INT64_MAX if there is none. Returns false if out of memory. */
 static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found) {
     *found = INT64_MAX;
     bool ok = true;
     const size_t first = first_of(w->calls, r->key, INT64_MIN);
-    /* pairs of numbers: an operation, and its form on the lowest rank that called it. There are few
-     * operations. */
+    /* pairs of numbers: an operation, and its form on the lowest rank that called it; there are
+     * few */
     tm_vec seen = TM_VEC(int64_t);
     for (size_t i = first; ok && is_of(w->calls, i, r->key); i++) {
         const int64_t seq = tm_hang_int(w->calls, i, HC_SEQ, 0);
@@ -303,7 +302,8 @@ static bool find_mismatch(const tm_hang_world *w, const reach *r, int64_t *found
     return ok;
 }
 
-/* Adds a member to the front's list for ranks that came, or that did not. */
+/* Adds a member to one of the front's lists: ranks that came, or ranks that did not or perhaps did
+ * not. */
 static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, int64_t rank,
                        bool reported) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
@@ -317,8 +317,8 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
-/* Sets the front's call (of the first rank whose call was kept) and the time of the first arrival.
- */
+/* Sets the front's call and the time of the first arrival. The call is that of the first rank whose
+ * call was kept. */
 static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n; i++) {
@@ -331,16 +331,16 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     }
 }
 
-/* Returns whether a rank may wait at a front. It does not if the operation has ended on all ranks
- * that came, and if operations of its kind do not wait for all ranks. */
+/* Returns whether ranks may wait at a front: the operation has not ended on some rank, or
+ * operations of this kind wait for all ranks. */
 static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
     return f->waiting.n > 0 || (f->call != TM_HANG_NO_ROW &&
                                 tm_hang_synchronises(tm_hang_text(w->calls, f->call, HC_OP)));
 }
 
-/* Returns the operation at which the group is stuck. In order of preference: the operation in which
- * ranks differ; the first operation in which a rank that has not reached `top` waits; the first
- * operation that a rank has not issued; the first operation that has not ended; `top`. */
+/* Returns the operation at which the group is stuck. This is the first of these that exists: the
+ * operation in which ranks differ; `behind`; the first operation that a rank has not issued; the
+ * first operation that has not ended; `top`. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
@@ -373,8 +373,8 @@ static tm_hang_problem problem_of(const tm_hang_front *f, const members *m, bool
                               : TM_HANG_ALL_CAME;
 }
 
-/* Finds an operation that needs all ranks and has ended on some, but that dumps of other ranks do
- * not contain: these dumps are from another time or run. */
+/* Finds an operation that needs all ranks, and has ended on some ranks, but is missing in the dumps
+ * of other ranks. Those dumps are from another time or run. */
 static bool find_other_times(const tm_hang_world *w, tm_hang_front *f, const members *m,
                              const reach *r, bool *found) {
     f->seq = r->done;
@@ -401,7 +401,7 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
         if (ok && f.waiting.n == 0 && mismatch == INT64_MAX && r->open < INT64_MAX &&
             f.seq < r->open) {
             /* No rank waits in this operation. For example, the root of a broadcast sends and
-             * continues. So take the first operation that has not ended. */
+             * continues. So the front is the first operation that has not ended. */
             f.seq = r->open;
             ok = fill_front(w, &f, m, r);
         }
@@ -416,11 +416,11 @@ static bool add_front(tm_hang_world *w, size_t group, const members *m, const re
     return ok;
 }
 
-/* The peer of a receive from any rank. */
+/* stands for the peer of a receive from any rank */
 static const int64_t ANY = -1;
 
-/* Parses a send or receive: "send 0->1", "recv 1<-0", or "recv 1<-?" from any rank. Ranks are
- * numbers within the group. */
+/* Parses a send or receive: "send 0->1", "recv 1<-0", or "recv 1<-?" for a receive from any rank.
+ * The text has ranks within the group. */
 static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool *sends,
                      int64_t *peer) {
     const char *op = tm_hang_text(w->calls, row, HC_OP);
@@ -441,9 +441,9 @@ static bool peers_of(const tm_hang_world *w, const members *m, size_t row, bool 
     return *peer < w->n_ranks;
 }
 
-/* Finds the peer's call that belongs to a send or receive. The match is sure if both calls have the
- * same number of earlier calls of their own name (HC_BEFORE). Otherwise takes the peer's first open
- * call. Returns false if the peer's list is complete and has no open call. */
+/* Finds the peer's call that belongs to a send or receive. The match is sure if both ranks made
+ * equally many earlier calls of the same name (HC_BEFORE). Without a sure match, takes the peer's
+ * first open call. Returns false if the peer's list is complete and has no open call. */
 static bool find_answer(const tm_hang_world *w, const members *m, tm_hang_front *f, bool sends,
                         int64_t peer) {
     const int64_t key = tm_hang_int(w->groups, f->group, HG_GROUP, 0);
@@ -502,7 +502,8 @@ static bool fill_p2p(const tm_hang_world *w, const members *m, tm_hang_front *f,
     return ok;
 }
 
-/* Sets the problem of a receive from any rank: either a rank sends, or the sender is unknown. */
+/* Sets the problem of a receive from any rank. Either a rank sends, or it is unknown which rank
+ * should. */
 static bool fill_receive(const tm_hang_world *w, const members *m, tm_hang_front *f) {
     const int64_t rank = tm_hang_int(w->calls, f->call, HC_RANK, -1), *v = m->ranks.data;
     bool ok = add_rank(&f->came, rank) && add_rank(&f->waiting, rank), there = false;
@@ -546,7 +547,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
     return true;
 }
 
-/* Earliest front first; fronts without a time come last. */
+/* Sorts the earliest front first. Fronts without a time come last. */
 static int by_time(const void *a, const void *b) {
     const tm_hang_front *x = a, *y = b;
     const uint64_t s = x->first_ns > 0 ? (uint64_t)x->first_ns : UINT64_MAX;

@@ -1,5 +1,5 @@
-/* Finds where a job is stuck. For each group, this is the first operation that some rank has not
- * reached, for which ranks issued different operations, sizes or types, or that does not end. */
+/* Finds the fronts of a stuck job. A group's front is the first operation that some rank has not
+ * reached, in which ranks differ (in operation, size or type), or that does not end. */
 #ifndef TMERGE_HANG_FRONTS_H
 #define TMERGE_HANG_FRONTS_H
 
@@ -7,11 +7,11 @@
 #include "ras.h"
 #include "tmerge/table.h"
 
-/** Upper limit of ranks. */
+/** Maximum number of ranks. */
 enum { TM_HANG_RANKS_MAX = 1 << 22 };
 
-/** Returns the maximum number of ranks to assume for a job with this many dumps, if no dump shows
- * the number of ranks. Thus damaged files do not claim millions of ranks. */
+/** Returns the maximum number of ranks of a job with this many dumps, if no dump shows the number
+ * of ranks. The limit keeps damaged files from claiming millions of ranks. */
 int64_t tm_hang_most_ranks(size_t n_dumps);
 
 /** What is wrong at a front. */
@@ -20,10 +20,10 @@ typedef enum tm_hang_problem {
                             contain it */
     TM_HANG_MISMATCH,    /* ranks issued different operations, sizes or types */
     TM_HANG_MISSING,     /* the dumps show that some ranks have not come */
-    TM_HANG_PERHAPS,  /* the dumps do not show whether some ranks have come, or do not show whether
-                         they are members */
-    TM_HANG_NO_DUMP,  /* all ranks with a dump came; other members have no dump */
-    TM_HANG_ALL_CAME, /* all ranks came, but the operation does not end */
+    TM_HANG_PERHAPS,     /* the dumps do not show whether some ranks have come, or whether they are
+                            members */
+    TM_HANG_NO_DUMP,     /* all ranks with a dump came; other members have no dump */
+    TM_HANG_ALL_CAME,    /* all ranks came, but the operation does not end */
     TM_HANG_N_PROBLEMS
 } tm_hang_problem;
 
@@ -38,14 +38,15 @@ typedef struct tm_hang_front {
     size_t answer;
     bool sure;        /* whether `call` and `answer` certainly belong together */
     int64_t first_ns; /* first arrival of a rank [ns since the epoch]; 0: unknown */
-    /* ranks that came; ranks in `came` on which the operation has not ended */
+    /* `came`: ranks that reached the operation; `waiting`: those of them on which it has not
+     * ended */
     tm_vec came, waiting;
     tm_vec absent, no_dump, perhaps;
     bool reported; /* whether the members of the group are known */
     bool cause;
 } tm_hang_front;
 
-/** The dumps' tables, and what they show about the job's ranks. */
+/** The tables of the dumps, and the facts that they show about the job's ranks. */
 typedef struct tm_hang_world {
     const tm_table *dumps, *groups, *lanes, *calls, *seen;
     int64_t n_ranks;
@@ -55,8 +56,8 @@ typedef struct tm_hang_world {
     bool reported;      /* whether a dump or the user gives n_ranks */
     size_t *dump_of;    /* [n_ranks] row in dumps; TM_HANG_NO_ROW: no readable dump; owned */
     tm_hang_ras ras;
-    /* owned; [n_ranks] the process of each rank, from the answer of RAS; NULL: there is no answer
-     * for these ranks */
+    /* owned; [n_ranks] state of each rank's process, from RAS; NULL: RAS did not report on these
+     * ranks */
     tm_hang_process *processes;
     tm_vec unreadable; /* vector of int64_t, ascending: ranks with an unreadable dump */
     tm_vec fronts;     /* vector of tm_hang_front */

@@ -1,4 +1,4 @@
-/* Analysis `hang`: which ranks hold up a stuck job, from dumps of flight recorders. */
+/* Analysis `hang`: finds which ranks hold up a stuck job, from dumps of flight recorders. */
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -115,8 +115,8 @@ static const tm_table_def *const tables[] = {
     &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
-/* Keeps the first row of each key. Removes further dumps of a rank, and repetitions of a group that
- * several dumps list. */
+/* Keeps only the first row of each key. The other rows are further dumps of a rank, or repetitions
+ * of a group that several dumps list. */
 static void leave_doubles(tm_table *table) {
     const size_t width = (size_t)table->def->n_columns;
     size_t w = 0;
@@ -139,8 +139,8 @@ static bool lists(const char *ranks, int64_t rank) {
     return false;
 }
 
-/* Returns the key of the group that has the same name as group @p unreported and contains the rank;
- * @p key if there is no such group, or more than one. */
+/* Returns the key of the group that has the same name as group @p unreported and contains the rank.
+ * Returns @p key if there is no such group, or if there are several. */
 static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t rank, int64_t key) {
     const char *name = tm_hang_text(groups, unreported, HG_NAME);
     int64_t found = key;
@@ -154,8 +154,9 @@ static int64_t reported_key(const tm_table *groups, size_t unreported, int64_t r
     return n == 1 ? found : key;
 }
 
-/* A dump may lack the ranks of a group, for example if the dump is cut short. The dump's rows of
- * the group then move to the group of the same name in other dumps. */
+/* Moves rows of groups without known ranks to other groups. A dump may lack the ranks of a group,
+ * for example if it is cut short. The dump's rows of this group then belong to the group of the
+ * same name in other dumps. */
 static void join_unreported(const tm_table *groups, tm_table *rows, int group, int rank) {
     for (size_t g = 0; g < groups->n_rows; g++) {
         const int64_t key = tm_hang_int(groups, g, HG_GROUP, 0);
@@ -170,7 +171,7 @@ static void join_unreported(const tm_table *groups, tm_table *rows, int group, i
     tm_table_sort(rows);
 }
 
-/* Converts times to the job's clock, if the rank's trace has a comparable clock. */
+/* Converts times to the job's clock, on ranks whose trace has a comparable clock. */
 static void move_times(const tm_table *seen, tm_table *rows, int rank, int column) {
     for (size_t i = 0; i < rows->n_rows; i++) {
         tm_cell *row = tm_table_row(rows, i);

@@ -1,6 +1,6 @@
 /* Finds the call in which a rank's trace ends. If a profiler is stopped during a hang, it records
- * the stop as the end of all calls that have not returned (PyTorch's profiler: within a few
- * nanoseconds). Such calls count as open. */
+ * the stop as the end of all calls that have not returned. In PyTorch's profiler, these ends differ
+ * by a few nanoseconds. Calls with such an end count as open. */
 #include "last_events.h"
 
 #include <stdio.h>
@@ -91,8 +91,8 @@ static const tm_track *main_thread(const tm_timeline *t) {
 }
 
 /* Finds the thread's calls that were open at the end, outermost first, at most DEEP. Returns 0 if
- * none of them is a Python function: a trace without Python functions may end where its last call
- * returned. */
+ * none of them is a Python function. A trace without Python functions may simply end where its last
+ * call returned. */
 static size_t find_open(const tm_timeline *t, const tm_track *thread, int64_t end, uint32_t *rows) {
     size_t n = 0;
     bool python = false;
@@ -117,8 +117,8 @@ static const char *name_of(const tm_rank_view *view, uint32_t row) {
     return tm_names_text(view->names, view->timeline->name[row]).bytes;
 }
 
-/* Writes "queue.py(171): get < train.py(33): load < ...": the innermost call, and functions of the
- * user's program around it. Omits calls that stop the profiler. Returns the row of the innermost
+/* Writes the innermost call, and the functions of the user's program around it: "queue.py(171): get
+ * < train.py(33): load < ...". Omits calls that stop the profiler. Returns the row of the innermost
  * call; TM_NO_EVENT if there is none. */
 static uint32_t describe(const tm_rank_view *view, const uint32_t *rows, size_t n, char *text) {
     size_t shown = 0, used = 0;

@@ -1,4 +1,4 @@
-/* Finds what a rank's trace shows last, if traces are read together with dumps. */
+/* Finds the last data in a rank's trace, if traces are read together with dumps. */
 #ifndef TMERGE_HANG_LAST_EVENTS_H
 #define TMERGE_HANG_LAST_EVENTS_H
 
@@ -6,11 +6,11 @@
 
 extern const tm_table_def tm_hang_seen_def;
 
-/* Its columns. */
+/* columns of hang.seen */
 enum { HS_RANK, HS_OFFSET, HS_END, HS_STEP, HS_STEP_BEGIN, HS_CALL, HS_CALL_BEGIN, HS_OPEN, N_HS };
 
-/** Requests hang.seen. Call it before tm_hang_seen_rank if there are dumps; otherwise
- * tm_hang_seen_rank does nothing. */
+/** Requests the table hang.seen. If there are dumps, call it before tm_hang_seen_rank. Without this
+ * call, tm_hang_seen_rank does nothing. */
 tm_status tm_hang_seen_ask(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Rank part of the analysis `hang`: adds the row of hang.seen. */

@@ -82,7 +82,7 @@ static int by_comm(const void *a, const void *b) {
     return hash != 0 ? hash : strcmp(x->secondary_hash, y->secondary_hash);
 }
 
-/* Orders by hash, then as in the answer. */
+/* Sorts by hash, then by the order in the answer. */
 static int by_comm_then_place(const void *a, const void *b) {
     const tm_ras_comm *x = *(const tm_ras_comm *const *)a, *y = *(const tm_ras_comm *const *)b;
     const int order = by_comm(a, b);
@@ -113,14 +113,14 @@ static bool is_less(const tm_ras_member *before, const tm_ras_member *after) {
     return false;
 }
 
-/* value that stands for an unknown number of launches: only one answer has the counts */
+/* stands for an unknown number of launches, if only one answer has the counts */
 enum { UNKNOWN = -1 };
 
 /* Adds the GPU of a member that only one answer has. Returns false if out of memory. */
 static bool add_lone(const tm_ras_member *m, bool later, tm_vec *gpus) {
     const tm_hang_gpu of = tm_hang_gpu_of(m, UNKNOWN);
-    /* the member launched nothing until the later answer, so it launched nothing between the
-     * answers */
+    /* A member that had launched nothing by the later answer launched nothing between the
+     * answers. */
     const bool idle = later && tm_hang_launched(m) == 0;
     return m->pid < 0 || m->n_counts == 0 || idle || tm_vec_append(gpus, &of, 1);
 }
@@ -137,8 +137,8 @@ static bool add_pair(const tm_ras_member *before, const tm_ras_member *after, tm
     return is.pid < 0 || tm_vec_append(gpus, &is, 1);
 }
 
-/* Adds the GPUs of a communicator's members, which are sorted. `before` or `after` is NULL if that
- * answer does not have the communicator. Returns false if out of memory. */
+/* Adds the GPUs of a communicator's members, which are sorted by rank. `before` or `after` is NULL
+ * if that answer lacks the communicator. Returns false if out of memory. */
 static bool add_members(const tm_ras_comm *before, const tm_ras_comm *after, tm_vec *gpus,
                         bool *shrunk) {
     const size_t n = before ? before->n_members : 0, m = after ? after->n_members : 0;

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU that a process (a rank of the job) uses, and a number whose meaning depends on the use.
+/** The GPU of a process (a rank of the job), and a number whose meaning depends on the vector.
  * Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
@@ -22,7 +22,7 @@ int tm_hang_by_gpu(const void *a, const void *b);
  * member's GPU is unknown. */
 const tm_hang_gpu *tm_hang_find_gpu(const tm_vec *gpus, const tm_ras_member *member);
 
-/** Whether two answers were compared, or why not. */
+/** Whether two answers were compared. If not, the reason. */
 typedef enum tm_hang_compared {
     TM_HANG_ONE_ANSWER,
     TM_HANG_COMPARED,
@@ -30,11 +30,11 @@ typedef enum tm_hang_compared {
     TM_HANG_SHRUNK     /* a count is lower in the later answer */
 } tm_hang_compared;
 
-/** Returns whether @p answer is earlier than @p other: by time, or by counts if times are unknown.
- */
+/** Returns whether @p answer is earlier than @p other, by times, or by counts if times are
+ * unknown. */
 bool tm_hang_is_earlier(const tm_ras *answer, const tm_ras *other);
 
-/** Returns the seconds from one answer to another, by their local times; -1 if an answer has no
+/** Returns the seconds from one answer to the other, by local times; -1 if an answer has no
  * time. */
 int64_t tm_hang_apart(const tm_ras *before, const tm_ras *after);
 
@@ -43,9 +43,8 @@ int64_t tm_hang_launched(const tm_ras_member *member);
 
 /**
  * Finds how many collectives each GPU launched between two answers, over the communicators that
- * both answers have. If a GPU launched nothing in these communicators, but may have launched
- * collectives in a communicator that only one answer has, it is left out, because its number is
- * unknown.
+ * both answers have. A GPU is left out if it launched nothing in these communicators, but may have
+ * launched collectives in a communicator that only one answer has.
  * @param gpus  vector of tm_hang_gpu, sorted, whose `number` is the number of collectives; empty if
  *              the answers cannot be compared
  * @return      false if out of memory

@@ -21,19 +21,18 @@ typedef struct form_text {
 typedef struct lane {
     uint64_t group;
     int64_t rank;
-    int64_t first, last; /* numbers of the first and the last operation; if the ring buffer lost
-                            some operations, `first` is the first complete operation */
+    int64_t first, last; /* numbers of the first and last operation; if the ring buffer lost
+                            operations, `first` is the first complete operation */
     int64_t open;        /* first operation that has not ended; INT64_MAX: none */
-    int64_t doubt; /* first operation that may have failed or not ended. For NCCL this is `open`.
-                      For gloo it is at most `last`, because a gloo operation that failed looks like
-                      one that ended. */
+    int64_t doubt; /* first operation that may have failed or not ended. For NCCL, it is `open`. For
+                      gloo, it is at most `last`, because a failed gloo operation looks like one
+                      that ended. */
     int64_t done;  /* last operation whose end proves that all ranks came; -1: none */
     size_t from; /* index of the first call that counts; earlier calls belong to a previous group */
     bool cut;
     int64_t size; /* number of ranks of the group, derived from sizes of operations; 0: unknown */
-    size_t forms; /* index in tm_hang_notes.forms of the element of operation `first`; the elements
-                     of the next operations follow. An element is 1 + an index into form_texts; 0:
-                     the operation has no record. */
+    size_t forms; /* index in tm_hang_notes.forms of the element for operation `first`; the next
+                     operations follow. An element is 1 + an index into form_texts; 0: no record. */
 } lane;
 
 typedef struct kept {
@@ -53,7 +52,7 @@ typedef struct dump {
     const char *path;
     uint32_t version;
     bool cut, wrapped, unreadable;
-    bool any;  /* `last` is set */
+    bool any;  /* whether `last` is set */
     kept last; /* the last call of the dump, in any group */
 } dump;
 
@@ -65,10 +64,10 @@ typedef struct known_group {
 struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
-    tm_keys form_keys, group_keys; /* of uint64_t */
+    tm_keys form_keys, group_keys; /* keys of uint64_t */
     tm_vec lane_of;    /* [groups of the current dump] of size_t: index of the lane, or NO_LANE */
-    tm_keys p2p_keys;  /* of uint64_t: a key for each group and operation of sends and receives in
-                          the current dump */
+    tm_keys p2p_keys;  /* keys of uint64_t: one for each group and operation of the current dump's
+                          sends and receives */
     tm_vec p2p_counts; /* [p2p_keys] of int64_t: number of calls so far */
 };
 
@@ -154,7 +153,7 @@ static bool add_group(tm_hang_notes *n, const tm_flight_group *g) {
            tm_vec_append(&n->groups, &made, 1);
 }
 
-/* Returns whether an operation has ended, i.e. waits for no rank. gloo's operations stay
+/* Returns whether an operation has ended, so that it waits for no rank. gloo's operations stay
  * "scheduled", but are retired when they end, even by an error. A retired operation of NCCL may
  * have timed out. */
 static bool is_over(const tm_flight_call *c) {
@@ -169,7 +168,8 @@ bool tm_hang_synchronises(const char *op) {
            strstr(op, "barrier") || strstr(op, "reduce_scatter");
 }
 
-/* The end of gloo's operations proves nothing, because they are also retired after errors. */
+/* Returns whether the call proves that all ranks came. Ends of gloo's operations prove nothing,
+ * because these operations are also retired after errors. */
 static bool proves_all_came(const tm_flight_call *c) {
     return c->state == TM_FLIGHT_COMPLETED && strcmp(c->backend, "gloo") != 0 &&
            tm_hang_synchronises(c->op);
@@ -258,7 +258,7 @@ static bool make_lanes(reading *r) {
                 return false;
             start_lane(r, l, i);
         }
-        if (c->seq < l->last) /* numbers restart, because the program made the group again */
+        if (c->seq < l->last) /* numbers restart if the program made the group again */
             start_lane(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
@@ -297,8 +297,8 @@ static bool reserve_forms(const reading *r) {
     return true;
 }
 
-/* Records the form of a call. Coalesced calls share a number; their form is a hash of all their
- * forms. */
+/* Records the form of a call. Coalesced calls share a number. Their form is a hash of the forms of
+ * all of them. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
     lane *l = lane_of(r, c->group);
     if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
@@ -336,8 +336,8 @@ static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before
     return n != NULL;
 }
 
-/* Keeps the full data of each group's first calls that have not ended, and of the dump's last call.
- */
+/* Keeps the full data of each group's last call and of its first calls that have not ended. Also
+ * keeps the full data of the dump's last call. */
 static bool keep_calls(const reading *r, dump *d) {
     tm_hang_notes *n = r->notes;
     const size_t first = n->kept.n;
@@ -451,7 +451,7 @@ void tm_hang_spans_join(tm_vec *spans) {
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
     const lane *l = n->lanes.data;
     for (size_t i = 0; i < n->lanes.n; i++) {
-        if (l[i].cut) /* how far the rank came is unknown, because the dump is cut short */
+        if (l[i].cut) /* the dump is cut short, so it is unknown how far the rank came */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
         if (!tm_vec_append(spans, &span, 1))
@@ -472,7 +472,7 @@ static int by_seq(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(x->seq, y->seq);
 }
 
-/* Sorts by operation, and merges the forms of each operation into one. */
+/* Sorts by operation, and merges the forms of each operation. */
 static void join_forms(tm_vec *forms) {
     tm_hang_form *v = forms->data;
     size_t w = 0;
@@ -488,7 +488,7 @@ static void join_forms(tm_vec *forms) {
 }
 
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
-    /* merges early to save memory, because most forms are the same on all ranks */
+    /* number of forms at which they are merged, to save memory: most are the same on all ranks */
     enum { JOIN_AT = 1 << 18 };
     const lane *l = n->lanes.data;
     size_t joined = 0;
@@ -519,8 +519,6 @@ void tm_hang_forms_keep_mixed(tm_vec *forms) {
             v[w++] = v[i];
     forms->n = w;
 }
-
-/* Rows. */
 
 static tm_status add_dump(const tm_hang_notes *n, const dump *d, tm_table *t, tm_error *err) {
     tm_cell *row = tm_table_add_row(t);
@@ -600,8 +598,8 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     return tm_table_set_text(t, &row[HC_FRAMES], tm_hang_or_null(text_of(n, k->frames)), err);
 }
 
-/* Adds a call whose full data were not kept, with the texts of its form. Adds nothing if the form
- * is unknown. */
+/* Adds a call whose full data were not kept. The texts are those of its form. Adds nothing if the
+ * form is unknown. */
 static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);
@@ -632,8 +630,8 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds the calls of each group's first operation in which ranks differ, and of its first operation
- * that some rank has not reached. */
+/* Adds two calls for each group: of the first operation in which ranks differ, and of the first
+ * operation that some rank has not reached. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

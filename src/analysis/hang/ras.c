@@ -92,16 +92,14 @@ const tm_table_def tm_hang_move_def = {.name = "hang.move",
                                        .top = -1,
                                        .internal = true};
 
-/* Global ranks. */
-
 /* Returns the global rank of the member's GPU; -1 if unknown. */
 static int64_t rank_of(const tm_vec *world, const tm_ras_member *m) {
     const tm_hang_gpu *found = tm_hang_find_gpu(world, m);
     return found ? found->number : -1;
 }
 
-/* Lists the GPUs of a communicator, sorted; none if the answer lacks a GPU. Returns false if out of
- * memory. */
+/* Lists the GPUs of a communicator, sorted. The list is empty if the answer lacks a GPU. Returns
+ * false if out of memory. */
 static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     bool whole = c->n_members > 0 && (int64_t)c->n_members == c->size;
     out->n = 0;
@@ -120,8 +118,8 @@ static bool take_gpus(const tm_ras_comm *c, tm_vec *out) {
     return true;
 }
 
-/* Returns whether @p world has the GPUs of all communicators, and whether every communicator with
- * as many ranks as @p world numbers them in the same way as @p world. */
+/* Returns whether @p world has the GPUs of all communicators. If a communicator has as many ranks
+ * as @p world, it must also number them in the same way. */
 static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     for (size_t c = 0; c < n; c++)
         for (size_t i = 0; i < comms[c].n_members; i++) {
@@ -134,8 +132,8 @@ static bool is_world(const tm_vec *world, const tm_ras_comm *comms, size_t n) {
     return world->n > 0;
 }
 
-/* Finds the communicator that has all processes: PyTorch's default group, whose ranks are the
- * global ranks. Leaves @p world empty if there is none. Returns false if out of memory. */
+/* Finds the communicator that has all processes. It is PyTorch's default group, whose ranks are the
+ * global ranks. If there is none, @p world stays empty. Returns false if out of memory. */
 static bool find_world(const tm_ras_comm *comms, size_t n, tm_vec *world) {
     const tm_ras_comm *largest = NULL;
     for (size_t c = 0; c < n; c++)
@@ -167,10 +165,8 @@ static bool count_processes(const tm_ras_comm *comms, size_t n, int64_t *out) {
     return ok;
 }
 
-/* Counts. */
-
-/* Returns the member that launched the most collectives (of several, the first); NULL if no member
- * has counts. */
+/* Returns the member that launched the most collectives, or the first of them if there are several;
+ * NULL if no member has counts. */
 static const tm_ras_member *farthest(const tm_ras_comm *c) {
     const tm_ras_member *found = NULL;
     for (size_t i = 0; i < c->n_members; i++)
@@ -191,12 +187,14 @@ static int64_t count_of(const tm_ras_member *m, const char *operation) {
 typedef struct lag {
     const char *operation; /* the operation whose count differs most; NULL: all counts are equal */
     int64_t own, other;
-    /* whether the member launched any operation more often than the rank that is ahead */
+    /* whether the member launched any operation more often than the member with the most
+     * launches */
     bool differs;
 } lag;
 
-/* All ranks of a communicator launch the same collectives in the same order. A rank that is only
- * behind has therefore launched no operation more often than the rank that is ahead. */
+/* Compares a member with the member with the most launches. All ranks of a communicator launch the
+ * same collectives in the same order. So a rank that is only behind has launched no operation more
+ * often. */
 static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     lag l = {.operation = NULL};
     for (size_t i = 0; i < most->n_counts; i++) {
@@ -213,8 +211,6 @@ static lag lag_of(const tm_ras_member *m, const tm_ras_member *most) {
     }
     return l;
 }
-
-/* Rows. */
 
 static const char *const states[] = {
     [TM_RAS_RUNNING] = NULL,
@@ -256,14 +252,13 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* State while the rows of an answer are added. If there are two answers, this is for the later
- * one. */
+/* State while the rows of an answer are added; if there are two answers, of the later one. */
 typedef struct reading {
-    /* Vectors of tm_hang_gpu. In `world`, `number` is the global rank of the GPU. In `moves`,
-     * `number` is how many collectives the GPU launched between the two answers. */
+    /* Vectors of tm_hang_gpu. In `world`, `number` is the GPU's global rank. In `moves`, it is the
+     * number of collectives that the GPU launched between the two answers. */
     tm_vec world, moves;
     tm_hang_compared compared;
-    int64_t apart_s; /* -1: unknown */
+    int64_t apart_s; /* time between the two answers [s]; -1: unknown */
 } reading;
 
 static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, const reading *r,
@@ -352,8 +347,6 @@ tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *ou
     tm_vec_free(&r.moves);
     return status;
 }
-
-/* The job. */
 
 tm_hang_ras tm_hang_ras_of(const tm_tables *tables) {
     tm_hang_ras r = {.rows = tm_tables_find(tables, tm_hang_ras_def.name),

@@ -1,5 +1,5 @@
-/* What NCCL's RAS reports about the job: which ranks of each communicator are behind, and which
- * processes are dead. Dumps of the same ranks add what RAS does not report. */
+/* The report of NCCL's RAS on the job: which ranks of each communicator are behind, and which
+ * processes are dead. Dumps of the same ranks add data that RAS does not report. */
 #ifndef TMERGE_HANG_RAS_H
 #define TMERGE_HANG_RAS_H
 
@@ -10,7 +10,7 @@ extern const tm_table_def tm_hang_ras_def, tm_hang_answer_def, tm_hang_move_def;
 
 /** Adds the rows of an answer to hang.ras and hang.move, and its row to hang.answer.
  * @param other  another answer about the same job, or NULL. If it is given, the rows are from the
- *               later of the two answers. They also show what was launched between the two. */
+ *               later answer, and also show the launches between the two answers. */
 tm_status tm_hang_ras_rows(const tm_ras *ras, const tm_ras *other, tm_tables *out,
                            tm_error *err) TM_MUST_CHECK;
 
@@ -28,8 +28,8 @@ tm_hang_ras tm_hang_ras_of(const tm_tables *tables);
 /** Returns whether a row of hang.ras has this state. */
 bool tm_hang_ras_is(const tm_cell *row, tm_ras_state state);
 
-/** Sets @p out to the number of collectives that a global rank launched between two answers. If
- * this number is unknown, @p out stays as it is. */
+/** Sets @p out to the number of collectives that a global rank launched between two answers. If the
+ * number is unknown, @p out does not change. */
 void tm_hang_ras_advanced(const tm_hang_ras *ras, int64_t rank, tm_cell *out);
 
 /** State of a process, as reported by RAS. */

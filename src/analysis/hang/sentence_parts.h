@@ -26,7 +26,7 @@ void tm_hang_add_operation(tm_hang_words *t, const tm_hang_world *w, const tm_ha
 bool tm_hang_add_forms(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f);
 
 /** Each of these functions adds the text of one column of hang.job: verdict, evidence or chain.
- * Returns false if out of memory. */
+ * They return false if out of memory. */
 bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);
 bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);
 bool tm_hang_say_chain(tm_hang_words *t, const tm_hang_world *w, const tm_hang_causes *c);

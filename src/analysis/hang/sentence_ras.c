@@ -66,8 +66,8 @@ static bool is_like(const tm_cell *a, const tm_cell *b) {
            strcmp(a[HR_STATE].value.text, b[HR_STATE].value.text) == 0;
 }
 
-/* Adds all ranks whose communicator and state are the same as in row @p first. Returns false if out
- * of memory. */
+/* Adds all ranks with the communicator and state of row @p first. Returns false if out of
+ * memory. */
 static bool add_lagging(tm_hang_words *t, const tm_table *rows, const tm_cell *first) {
     const int column = first[HR_RANK].null ? HR_MEMBER : HR_RANK;
     tm_vec ranks = TM_VEC(int64_t);
@@ -117,8 +117,8 @@ static bool add_lags(tm_hang_words *t, const tm_table *rows) {
     return ok;
 }
 
-/* Lists the ranks that launched collectives between two answers, or the ranks that launched none.
- * Sets *n to the number of GPUs, which also includes GPUs of unknown rank. Returns false if out of
+/* Lists the ranks that launched collectives between two answers, or those that launched none. Sets
+ * *n to the number of their GPUs, including GPUs of unknown rank. Returns false if out of
  * memory. */
 static bool list_moved(const tm_table *moves, bool moved, tm_vec *ranks, size_t *n) {
     bool ok = true;
@@ -142,8 +142,8 @@ static void add_gpus(tm_hang_words *t, const tm_vec *ranks, size_t n) {
         tm_hang_add(t, "%zu GPU%s", n, n == 1 ? "" : "s");
 }
 
-/* Adds which ranks (or how many GPUs) launched collectives between the two answers, and which
- * launched none. Returns false if out of memory. */
+/* Adds which ranks (or how many GPUs) launched collectives between the two answers, and which did
+ * not. Returns false if out of memory. */
 static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     tm_vec moved = TM_VEC(int64_t), still = TM_VEC(int64_t);
     size_t n_moved, n_still;
@@ -169,8 +169,8 @@ static bool add_compared(const tm_hang_ras *r, tm_hang_words *t) {
     return ok;
 }
 
-/* If there are two answers, adds the result of comparing them, or why they were not compared.
- * Returns false if out of memory. */
+/* If there are two answers, adds how they differ, or why they were not compared. Returns false if
+ * out of memory. */
 static bool add_moves(const tm_hang_ras *r, tm_hang_words *t) {
     const int64_t compared = tm_table_row(r->answer, 0)[HA_COMPARED].value.i;
     if (compared == TM_HANG_COMPARED)
@@ -211,7 +211,7 @@ static bool has_lags(const tm_table *rows) {
     return has;
 }
 
-/* Adds what the finding is based on: NCCL's version, and how much of the job the answer covers. */
+/* Adds the basis of the finding: NCCL's version, and the part of the job that the answer covers. */
 static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
     const tm_cell *row = tm_table_row(r->answer, 0);
     const int64_t comms = row[HA_COMMS].value.i, processes = row[HA_PROCESSES].value.i;
@@ -233,7 +233,7 @@ static void add_answer(const tm_hang_ras *r, tm_hang_words *t) {
                     row[HA_LEFT_OUT].value.i);
 }
 
-/* Adds sentences on what the counts cannot show. */
+/* Adds sentences on the limits of the counts. */
 static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
     const bool compared = r->moves->n_rows > 0;
     if (has_lags(r->rows) && !compared)
@@ -243,7 +243,7 @@ static void add_caveat(const tm_hang_ras *r, tm_hang_words *t) {
         tm_hang_add(t, ". NCCL does not count sends, receives and CUDA graphs");
 }
 
-/* Adds what RAS reports about processes that left no dump. Returns false if out of memory. */
+/* Adds RAS's report on processes that left no dump. Returns false if out of memory. */
 static bool add_lost(const tm_hang_world *w, tm_hang_words *t) {
     static const char *const are[] = {
         [TM_HANG_ALIVE] = "alive", [TM_HANG_UNREACHABLE] = "unreachable", [TM_HANG_DEAD] = "dead"};

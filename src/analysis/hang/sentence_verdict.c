@@ -1,4 +1,5 @@
-/* Writes three sentences: the verdict, its evidence, and which ranks only wait as a consequence. */
+/* Writes three texts: the verdict, its evidence, and the chain of ranks that only wait as a
+ * consequence. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -7,9 +8,8 @@
 #include "tables.h"
 #include "tmerge/flight.h"
 
-/* Adds the place in the program that called the operation, if it is recorded: " (step
- * train.py:11)".
- */
+/* Adds the place in the program that called the operation, such as " (step train.py:11)", if
+ * recorded. */
 static void add_frames(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const char *frames =
         f->call == TM_HANG_NO_ROW ? "" : tm_hang_text(w->calls, f->call, HC_FRAMES);
@@ -58,7 +58,7 @@ static void add_last(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
                     "; gloo does not record sends and receives, so the rank may be waiting in one");
 }
 
-/* Adds what the end of the rank's trace shows, if there is a trace. */
+/* Adds the end of the rank's trace, if the rank has a trace. */
 static void add_seen(tm_hang_words *t, const tm_hang_world *w, int64_t rank) {
     const tm_cell *seen = tm_hang_seen_of(w->seen, rank);
     tm_hang_words end = {.n = 0}, at = {.n = 0};
@@ -141,8 +141,8 @@ static void say_nobody(tm_hang_words *t, const tm_hang_world *w, const tm_hang_c
     }
 }
 
-/* Collects the named ranks that are reported at a front. If ranks are named because they did not
- * issue an operation, collects only the named ranks that are missing at this front. */
+/* Collects the named ranks to report at a front. If ranks are named because they did not issue an
+ * operation, only those that are missing at this front are collected. */
 static bool missed_here(const tm_hang_front *f, const tm_hang_causes *c, tm_vec *out) {
     const int64_t *v = c->culprits.data;
     for (size_t i = 0; i < c->culprits.n; i++)
@@ -192,8 +192,7 @@ bool tm_hang_say_verdict(tm_hang_words *t, const tm_hang_world *w, const tm_hang
     return ok;
 }
 
-/* If the operation has started on some ranks, adds the waiting ranks on which it has not started.
- */
+/* If the operation has started on some ranks, adds the waiting ranks on which it has not. */
 static void add_not_started(tm_hang_words *t, const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->waiting.data;
     size_t n = 0;
@@ -252,7 +251,7 @@ bool tm_hang_say_evidence(tm_hang_words *t, const tm_hang_world *w, const tm_han
         add_came(t, w, f);
     }
     t->text[0] = t->text[0] == 'r' ? 'R' : t->text[0];
-    /* the last operations in a circle are those in which the ranks wait (tm_hang_say_chain) */
+    /* In a circle, the ranks wait in their last operations, which tm_hang_say_chain reports. */
     const bool reported =
         c->reason != TM_HANG_LOST && c->reason != TM_HANG_DIFFERS && c->reason != TM_HANG_CIRCLE;
     tm_vec here = TM_VEC(int64_t);

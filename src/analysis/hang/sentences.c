@@ -264,7 +264,7 @@ static tm_status set_named(const tm_hang_world *w, const tm_hang_causes *c, tm_t
     return status;
 }
 
-/* Sets the column with RAS's report. If there are no dumps, RAS's finding is also the verdict. */
+/* Sets the column with RAS's report. Without dumps, RAS's finding is also the verdict. */
 static tm_status set_ras(const tm_hang_world *w, tm_table *t, tm_cell *row, bool alone,
                          tm_error *err) {
     tm_hang_words finding = {.n = 0}, answer = {.n = 0};
@@ -360,8 +360,8 @@ static tm_status add_collective(const tm_hang_world *w, size_t i, tm_table *t, t
     return tm_table_set_text(t, &row[C_TEXT], tm_hang_or_null(text.text), err);
 }
 
-/* Finds for each rank the first front at which the rank waits. The result is fronts.n for a rank
- * that waits at no front. */
+/* Finds the first front at which each rank waits. The result is fronts.n for a rank that waits
+ * nowhere. */
 static bool first_fronts(const tm_hang_world *w, tm_vec *out) {
     const tm_hang_front *f = w->fronts.data;
     size_t *v = tm_vec_append(out, NULL, (size_t)w->n_ranks);

@@ -1,5 +1,5 @@
-/* The tables of this analysis: three that users see, and internal ones that carry the data of dumps
- * to process 0. */
+/* The tables of analysis `hang`: three that users see, and internal tables that carry the data of
+ * dumps to process 0. */
 #ifndef TMERGE_HANG_TABLES_H
 #define TMERGE_HANG_TABLES_H
 
@@ -10,7 +10,7 @@
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
 extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
 
-/** Maximum number of open sends and receives of a rank that are kept. */
+/** Maximum number of a rank's open sends and receives that are kept. */
 enum { TM_HANG_KEPT_P2P = 512 };
 
 /** Returns NULL for an empty text, so that a cell stays null. */
@@ -38,7 +38,7 @@ static inline int64_t tm_hang_next_rank(const char **text) {
     return rank < 0 ? -1 : rank;
 }
 
-/* Columns, by table. */
+/* Columns of each table. */
 enum {
     HD_RANK,
     HD_PATH,

@@ -39,7 +39,7 @@ typedef struct tm_kept {
 
 /** Finds the next value to keep. Returns false if there are no more. If there are at most @p room
  * distinct values, keeps each of them. Otherwise divides the values into @p room equal parts, and
- * keeps the median of each part. *at must be 0 before the first call. */
+ * keeps the median of each. *at must be 0 before the first call. */
 bool tm_keep_next(const int64_t *sorted, size_t n, size_t distinct, size_t room, size_t *at,
                   tm_kept *out);
 

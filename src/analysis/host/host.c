@@ -72,8 +72,8 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size;  /* number of digits of the thread's own number, with which `number` starts */
-    size_t place; /* position in the order in which the threads first occur */
+    size_t size; /* length of the thread's own number, which starts `number`; a suffix may follow */
+    size_t place; /* position in the order of the threads' first occurrences */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
     uint32_t last; /* name id of the last core */
@@ -81,8 +81,8 @@ typedef struct thread {
     tm_vec cores;
 } thread;
 
-/* Returns the length of a thread's number. A track's number starts with the thread's number, and
- * may have a suffix. */
+/* Returns the length of a thread's own number. A track's number starts with it, and may have a
+ * suffix. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
     return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;
@@ -164,7 +164,7 @@ static int64_t recorded_ns(const tm_vec *threads) {
     return end > begin ? end - begin : 0;
 }
 
-/* Sorts by time on a core, longest first, then by time in the OS, then by first occurrence. */
+/* Sorts by time on a core (longest first), then by time in the OS, then by first occurrence. */
 static int by_time(const void *a, const void *b) {
     const thread *x = a, *y = b;
     const int64_t on = tm_intervals_length(&x->running), other = tm_intervals_length(&y->running);
@@ -221,7 +221,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
     return TM_OK;
 }
 
-/* Returns whether the trace has thread events; most traces have none. */
+/* Returns whether the trace has thread events. Most traces have none. */
 static bool tells_any(const tm_timeline *timeline) {
     static const uint8_t categories[] = {TM_CAT_ON_CPU, TM_CAT_OS_RUNTIME, TM_CAT_SYSCALL};
     for (size_t i = 0; i < sizeof categories && timeline->n_events > 0; i++)

@@ -25,7 +25,7 @@ static const char *const words[TM_N_REPORTS] = {
 static const struct {
     const char *part, *name;
 } copies[] = {
-    {"", "[CUDA memset]"}, /* sets of memory are found by their category, not by their names */
+    {"", "[CUDA memset]"}, /* memory sets are found by their category, not by their names */
     {"Unified HtoD", "[CUDA memcpy Unified Host-to-Device]"},
     {"Unified DtoH", "[CUDA memcpy Unified Device-to-Host]"},
     {"Unified DtoD", "[CUDA memcpy Unified Device-to-Device]"},

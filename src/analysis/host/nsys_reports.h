@@ -8,7 +8,7 @@
 typedef enum tm_report {
     TM_REPORT_API,
     TM_REPORT_KERNELS,
-    TM_REPORT_COPY_SIZES, /* [bytes]; all other reports are in ns */
+    TM_REPORT_COPY_SIZES, /* values are in bytes; in all other reports they are in ns */
     TM_REPORT_COPY_TIMES,
     TM_REPORT_LIBRARIES,
     TM_REPORT_MPI,
@@ -27,13 +27,13 @@ const char *tm_report_word(tm_report report);
 /** Returns whether the trace is from a profiler that has such reports. */
 bool tm_reports_are_of(const tm_timeline *timeline);
 
-/** An event in a report. Copies get their names from a fixed list, so that names do not depend on
- * the profiler. */
+/** An event in a report. The names of copies are from a fixed list, so they do not depend on the
+ * profiler. */
 typedef struct tm_reported {
     uint32_t report; /* tm_report */
     /* name id; in reports of copies, a number that tm_reported_copy converts to a name */
     uint32_t name;
-    int64_t value; /* [ns], or bytes */
+    int64_t value; /* [ns], or [bytes] in TM_REPORT_COPY_SIZES */
 } tm_reported;
 
 /** Receives an event. Returns false to stop the walk. */
@@ -44,7 +44,7 @@ typedef bool tm_take_reported(void *context, const tm_reported *reported);
 bool tm_reports_walk(const tm_timeline *timeline, const tm_names *names, tm_take_reported *take,
                      void *context);
 
-/** Returns the name of a kind of copy. */
+/** Returns the name of a kind of copy, from its number in tm_reported.name. */
 const char *tm_reported_copy(int64_t name);
 
 #endif

@@ -12,7 +12,8 @@
 #include "distribution.h"
 #include "nsys_reports.h"
 
-/* Maximum number of values that a rank keeps for medians, and of rows of a report in the table. */
+/* Maximum number of values that a rank keeps for medians, and maximum number of rows of a report in
+ * the table. */
 #define ROOM ((size_t)16384)
 #define LISTED ((size_t)1000)
 #define LISTED_WORD "1000"
@@ -134,14 +135,14 @@ typedef struct report_key {
     uint32_t report, name;
 } report_key;
 
-/* The values of one name. After all values are counted, they are elements [first, first + n) of
+/* The values of one name. After gather(), they are elements [first, first + n) of
  * account.values. */
 typedef struct span {
     size_t first, n;
 } span;
 
 typedef struct account {
-    tm_keys keys;     /* of report_key */
+    tm_keys keys;     /* keys of report_key */
     tm_vec spans;     /* [keys] of span */
     int64_t *values;  /* owned */
     size_t *distinct; /* [keys] number of distinct values; owned */
@@ -165,7 +166,6 @@ static bool put_one(void *context, const tm_reported *reported) {
     return s != NULL;
 }
 
-/* Groups the values by name. */
 static bool gather(const tm_rank_view *view, account *a) {
     size_t n = 0;
     if (!tm_reports_walk(view->timeline, view->names, count_one, a))

@@ -83,7 +83,7 @@ typedef struct adder {
     const tm_rank_view *view;
     tm_keys addresses; /* keys of int64_t: addresses; 0: not recorded */
     tm_vec places;     /* [keys] of place */
-    size_t next; /* index of the next attribute; attributes before it belong to earlier events */
+    size_t next; /* index of the next attribute; earlier attributes belong to earlier events */
 } adder;
 
 /* Returns the sums of an event's address; NULL if out of memory. */

@@ -143,7 +143,7 @@ static const tm_table_def check_def = {
     .top = -1,
 };
 
-/* Results of matching on each process. For the job, these rows are combined to sums and maxima. */
+/* Results of matching on each process. The job combines the rows to sums and maxima. */
 static const tm_table_def part_def =
     TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
                       check_columns, N_CHECK_COLUMNS, 0);
@@ -201,7 +201,7 @@ static tm_status clock_own(const tm_collectives *own, tm_tables *out, tm_error *
     const tm_comm_record *records = own->records.data;
     const tm_instance *instances = own->instances.data;
     const tm_left_out *left_out = own->left_out.data;
-    /* by tm_instance_state */
+    /* `states` is indexed by tm_instance_state */
     int64_t states[3] = {0}, violations = 0, worst = 0, unmatched = 0, inferred = 0, alone = 0;
     for (size_t i = 0; i < own->left_out.n; i++)
         unmatched += left_out[i].count;
@@ -237,8 +237,8 @@ static int64_t larger(int64_t a, int64_t b) {
     return a > b ? a : b;
 }
 
-/* The columns with counts come first, and are summed. The columns with times follow, and their
- * maximum is taken. Violations stay null if clocks are not compared. */
+/* Combines the rows of all processes: sums the columns with counts, which come first, and takes the
+ * maximum of the columns with times. Violations stay null if clocks are not compared. */
 static tm_status sum_parts(const tm_table *parts, tm_table *check, const tm_job *job,
                            tm_error *err) {
     int64_t sums[N_CHECK_COLUMNS] = {0};

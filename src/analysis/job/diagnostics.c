@@ -71,8 +71,8 @@ static tm_status add_rows(const tm_rank_view *view, uint32_t source, const int64
     return TM_OK;
 }
 
-/* A count of the rank may exceed the sum over the rank's spans. The excess comes from traces that
- * were left out. */
+/* A rank's count may exceed the sum over its spans, because traces that were left out also
+ * count. */
 tm_status tm_diagnostic_rows(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, tm_diagnostic_table.name);

@@ -53,7 +53,7 @@ static int by_value(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Appends ranks [first, end) as "0-3,8". Ranks ascend. */
+/* Appends the ranks of elements [first, end), such as "0-3,8". Ranks ascend. */
 static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
     for (size_t i = first, k; i < end; i = k) {
         char range[48];
@@ -72,7 +72,7 @@ static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
 typedef tm_status value_writer(const void *context, int64_t value, tm_table *table, tm_cell *cell,
                                tm_error *err);
 
-/* If there are several values, adds a row for each. */
+/* Adds a row for each value, if there are several values. */
 static tm_status add_rows(tm_tables *out, const char *what, tm_vec *list, value_writer *write,
                           const void *context, tm_error *err) {
     tm_table *table = tm_tables_find(out, tm_differs_table.name);
@@ -154,8 +154,8 @@ static tm_status write_time(const void *context, int64_t value, tm_table *table,
     return tm_table_set_text(table, cell, text, err);
 }
 
-/* If each recording in a sequence overlaps the next one, all recordings of the sequence count as
- * one period. */
+/* Adds a row for each period in which ranks were recorded, if there are several. If each recording
+ * in a sequence overlaps the next one, the whole sequence is one period. */
 static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t slack_ns,
                            tm_error *err) {
     tm_vec list = TM_VEC(said);
@@ -175,7 +175,7 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @param column column with the start; the end is in the next column */
+/* @param column  column with the start; the end is in the next column */
 static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);
@@ -193,7 +193,7 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares recorded times first, because fitting clocks can make recordings overlap that were far
+/* Compares the recorded times first. Times on fitted clocks may overlap even if recordings were far
  * apart. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
     TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
@@ -205,10 +205,11 @@ static tm_status compare_times(tm_tables *out, tm_error *err) {
 typedef struct program {
     int64_t rank;
     size_t first, n;
-    /* index of an earlier program of the same set; the program's own index if there is none */
+    /* index of an earlier program of the same set; the program's own index if it is the set's
+     * first */
     size_t like;
-    /* Element i has the index of the first program of set i (from 0). Program i itself may be in
-     * another set. */
+    /* In element i of the array: index of the first program of set i (from 0). It is unrelated to
+     * program i. */
     size_t opened;
     int64_t set; /* number of the program's set, from 1 */
 } program;
@@ -257,7 +258,8 @@ static void join(const tm_table *kernels, program *v, size_t k, size_t i) {
 
 /* Puts programs that share kernels into one set. Compares each program with the first program of
  * every set. If the program shares kernels with none of them, compares it with all earlier
- * programs, because a pipeline stage may share kernels only with the next stage. */
+ * programs. This is needed for pipeline stages, which may share kernels only with the next
+ * stage. */
 static void join_programs(const tm_table *kernels, program *v, size_t n) {
     size_t n_opened = 0;
     for (size_t i = 0; i < n; i++) {
@@ -321,12 +323,12 @@ typedef struct listing {
 typedef struct group_lists {
     const tm_table *groups;
     const tm_names *names;
-    /* Keys in `keys` are name ids of lists (uint32_t). Keys in `contents` are hashes of the ranks
-     * in a list (uint64_t). */
+    /* `keys`: name ids of lists (uint32_t). `contents`: hashes of the ranks in a list
+     * (uint64_t). */
     tm_keys keys, contents;
-    tm_vec lists; /* [keys] of tm_rank_list */
-    tm_vec same;  /* [keys] of uint32_t: 1 + number of the first list that has the same ranks */
-    /* [contents] of uint32_t: 1 + number of the first list that has the same hash */
+    tm_vec lists; /* [keys] vector of tm_rank_list */
+    tm_vec same;  /* [keys] vector of uint32_t: 1 + number of the first list with the same ranks */
+    /* [contents] vector of uint32_t: 1 + number of the first list with the same hash */
     tm_vec first;
     tm_vec rows; /* vector of listing: lists of the current group, ascending in rank */
 } group_lists;
@@ -362,8 +364,8 @@ static bool find_members(group_lists *g, uint32_t list, uint32_t *out) {
     return same && *same > 0;
 }
 
-/* Collects the lists in rows [first, end) that contain their own rank and another rank. Leaves out
- * truncated lists, because their members are unknown. */
+/* Collects the lists in rows [first, end) that contain their own rank and another rank. Truncated
+ * lists are left out, because their members are unknown. */
 static bool collect_group(group_lists *g, size_t first, size_t end) {
     bool ok = true;
     g->rows.n = 0;
@@ -385,8 +387,8 @@ static bool is_of_lower(const void *row, const void *rank) {
     return ((const listing *)row)->rank < *(const int64_t *)rank;
 }
 
-/* Returns whether a rank in the list of a row has a different list itself. If several rows have the
- * same list, checks only the first of them. */
+/* Returns whether a rank that is in a row's list has a different list. If several rows have the
+ * same list, only the first of them is checked. */
 static bool is_denied(const group_lists *g, size_t row) {
     const listing *rows = g->rows.data, *own = &rows[row];
     const tm_vec *members = members_of(g, own->members);
@@ -427,8 +429,8 @@ static tm_status write_group(const void *context, int64_t value, tm_table *table
     return status;
 }
 
-/* Adds a row for each distinct list of the current group's members, with the ranks that have this
- * list. */
+/* Adds a row for each distinct list of the current group's members. The row also has the ranks that
+ * have this list. */
 static tm_status add_group(tm_tables *out, const group_lists *g, tm_error *err) {
     const listing *rows = g->rows.data;
     tm_vec list = TM_VEC(said);
@@ -483,8 +485,8 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
     return status;
 }
 
-/* Groups are compared only if all ranks have the same world size. If world sizes differ, groups
- * always differ, too. */
+/* Groups are compared only if all ranks have the same world size, because groups always differ if
+ * world sizes differ. */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) {
     const tm_table *table = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_times(out, err));

@@ -5,19 +5,19 @@
 
 #include "tmerge/analysis.h"
 
-/** Maximum number of kernels that are kept for a rank: the kernels with the smallest hashes, so
- * that ranks of one program keep the same kernels. */
+/** Maximum number of a rank's kernels that are kept. These are the kernels with the smallest
+ * hashes, so that ranks of one program keep the same kernels. */
 enum { TM_DIFFERS_KERNELS = 128 };
 
 extern const tm_table_def tm_differs_table;
 
-/** Part tables: what each rank reports about the job. */
+/** Part tables: the properties of the job that each rank reports. */
 extern const tm_table_def tm_differs_place, tm_differs_kernel, tm_differs_group;
 
-/** Adds what a rank reports. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the properties that a rank reports. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_differs_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Compares what all ranks report. Returns TM_OK; TM_ERR_FAULT. */
+/** Compares the properties that all ranks report. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_differs_job(const tm_job *job, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

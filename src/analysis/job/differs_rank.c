@@ -1,4 +1,4 @@
-/* What a rank reports about its job. */
+/* Collects the properties of the job that a rank reports. */
 #include "differs.h"
 
 #include <cjson/cJSON.h>

@@ -1,4 +1,5 @@
-/* The table job.format: data that no trace of a format contains. Part of the analysis `job`. */
+/* The table job.format: data that the traces of a format never contain. Part of the analysis
+ * `job`. */
 #ifndef TMERGE_JOB_FORMAT_LIMITS_H
 #define TMERGE_JOB_FORMAT_LIMITS_H
 

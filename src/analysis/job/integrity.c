@@ -186,7 +186,7 @@ static void set_lost(tm_cell *row, const tm_lost *l) {
     tm_cell_set_bool(&row[SAMPLED], l->sampled);
 }
 
-/* Number of a rank's devices, and sums over their times. */
+/* A rank's number of devices, and its times summed over devices. */
 typedef struct device_times {
     int64_t n, compute_ns, busy_ns;
 } device_times;
@@ -203,8 +203,7 @@ static device_times devices_of(const tm_rank_view *view) {
     return sum.n > 0 ? sum : (device_times){1, t.compute_ns, t.busy_ns};
 }
 
-/* Sets the recorded shares. Also sets the bounds of these shares, which follow from the time in
- * doubt. */
+/* Sets the recorded shares, and their bounds, which follow from the time in doubt. */
 static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const tm_busy_times t = tm_busy_rank(s->view->busy);
     bool odd = s->serial.kernels > 0;
@@ -213,10 +212,10 @@ static void set_shares(tm_cell *row, const state *s, int64_t whole_ns) {
     const device_times d = devices_of(s->view);
     const int64_t late_ns = t.compute_ns - compute, odd_ns = t.busy_ns - busy;
     const int64_t window = d.n * t.window_ns, whole = d.n * whole_ns;
-    /* Hidden work may have run on any device, so hidden time is limited to the idle time of all
+    /* Hidden work may have run on any device. So hidden time is at most the idle time of all
      * devices together. */
     const int64_t room = whole - d.busy_ns;
-    const bool sampled = s->lost->sampled; /* any idle time may hide work */
+    const bool sampled = s->lost->sampled; /* if so, any idle time may hide work */
     const int64_t hidden = s->lost->hidden_ns < room && !sampled ? s->lost->hidden_ns : room;
     double shown[] = {share(d.compute_ns, window), share(window - d.busy_ns, window)};
     double least[] = {share(d.compute_ns - late_ns, whole),
@@ -287,7 +286,7 @@ tm_status tm_integrity_rank(const tm_rank_view *view, tm_tables *out, tm_error *
     return status;
 }
 
-/* Returns whether the trace of the rank in a row of job.integrity is cut short. */
+/* Returns whether a rank's trace is cut short. @p row is the rank's row in job.integrity. */
 static bool is_cut(const tm_table *ranks, const tm_table *table, size_t row) {
     const size_t at = tm_table_find_row(ranks, &tm_table_row(table, row)[RANK].value.i, 1);
     return at < ranks->n_rows && tm_table_cell(ranks, at, "truncated")->value.i != 0;
@@ -299,8 +298,8 @@ static int64_t amount(const tm_table *table, size_t row, int column) {
 }
 
 /* Compares a column of each trace that is cut short with the median of the whole traces. Raises
- * cut_pct to the share that the trace lacks. Raises moves_pct and between_pct to cut_pct.
- * @param room  scratch space with a place for each rank */
+ * cut_pct to the share that the trace lacks. Raises moves_pct and between_pct to at least cut_pct.
+ * @param room  scratch [ranks] */
 static void compare_cut(const tm_table *ranks, tm_table *table, int column, int64_t *room) {
     size_t n = 0;
     for (size_t i = 0; i < table->n_rows; i++)

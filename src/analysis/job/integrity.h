@@ -1,5 +1,5 @@
-/* The table job.integrity: how much of a rank's work was recorded, and how far its figures may be
- * off. Part of the analysis `job`. */
+/* The table job.integrity: how much of a rank's work was recorded, and how far the rank's figures
+ * may be off. Part of the analysis `job`. */
 #ifndef TMERGE_INTEGRITY_H
 #define TMERGE_INTEGRITY_H
 

@@ -165,7 +165,7 @@ static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     span_columns, 3, 2);
 
-/* These rows are added while files are read, because the reasons are known only then. */
+/* Rows of this table are added while files are read, because only then the reasons are known. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",
@@ -260,7 +260,7 @@ static tm_status set_device_kind(const tm_rank_view *view, tm_table *table, tm_c
 }
 
 /* Returns the name of the error with which a call of CUPTI failed. If there are several errors,
- * returns the first one that is not NOT_INITIALIZED. NOT_INITIALIZED is only a consequence of
+ * returns the first that is not NOT_INITIALIZED, because NOT_INITIALIZED is only a consequence of
  * another error. */
 static tm_text profiler_error(tm_text metadata) {
     static const char failed[] = "failed with error CUPTI_";
@@ -277,8 +277,7 @@ static tm_text profiler_error(tm_text metadata) {
     return found;
 }
 
-/* Reads the whole metadata. The profiler's log is a list, and lists are stored apart from other
- * metadata. */
+/* Reads the whole metadata, because the profiler's log is a list, and lists are stored apart. */
 static tm_status set_profiler_error(const tm_rank_view *view, tm_table *table, tm_cell *cell,
                                     tm_error *err) {
     tm_vec metadata = TM_VEC(char);
@@ -340,8 +339,8 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return tm_differs_rank(view, out, err);
 }
 
-/* Returns whether hosts can be known: a rank has a host name or a device number, or there is only
- * one rank. */
+/* Returns whether hosts can be known: some rank has a host name or a device number, or the job has
+ * only one rank. */
 static bool hosts_reported(const tm_table *ranks) {
     bool reported = ranks->n_rows == 1;
     for (size_t i = 0; i < ranks->n_rows; i++)
@@ -350,7 +349,7 @@ static bool hosts_reported(const tm_table *ranks) {
     return reported;
 }
 
-/* Runs in the job part, because the rule for names of hosts needs device numbers of consecutive
+/* Runs in the job part, because names of hosts follow from the device numbers of consecutive
  * ranks. */
 static tm_status name_hosts(tm_table *ranks, tm_error *err) {
     tm_host_rule rule = {.rank = -2, .host = -1};
@@ -436,8 +435,8 @@ static const char *device_kind(const tm_table *ranks) {
     return word;
 }
 
-/* Sets begin and duration of the job. Times that start at 0 have no relation to times since the
- * epoch. */
+/* Sets the begin and duration of the job. Times that count from 0 cannot be compared with times
+ * since the epoch. */
 static void set_range(const tm_table *ranks, tm_cell *row) {
     /* begin[0]: earliest time that counts from 0; begin[1]: earliest time since the epoch */
     int64_t begin[2] = {INT64_MAX, INT64_MAX}, end = INT64_MIN;
@@ -458,8 +457,8 @@ static void set_range(const tm_table *ranks, tm_cell *row) {
         tm_cell_set_int(&row[J_DURATION], end - first);
 }
 
-/* Sets the maximum number of recordings and the longest recorded time of a rank. Does not take the
- * union over ranks, because the hosts' clocks may differ. */
+/* Sets the maximum number of recordings and the longest recorded time of any rank. Takes no union
+ * over ranks, because the hosts' clocks may differ. */
 static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err) {
     int64_t recordings = 0, recorded_ns = 0;
     for (size_t i = 0, first = 0; i < spans->n_rows; first = i) {
@@ -510,7 +509,8 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     int64_t collectives = 0;
     for (size_t i = 0; i < matched->n_rows; i++)
         collectives += tm_table_cell(matched, i, "collectives")->value.i;
-    /* If collectives were not matched, the cell stays null. A 0 would mean that there are none. */
+    /* If collectives were not matched, the cell stays null, because 0 would mean that there are
+     * none. */
     if (matched->n_rows > 0)
         tm_cell_set_int(&row[J_COLLECTIVES], collectives);
     set_range(ranks, row);

@@ -9,15 +9,15 @@
 #include "timeline/build_timeline.h"
 
 /* If at least this many kernels begin and end during another kernel of their stream, that kernel's
- * recorded end is wrong. The real traces that were checked (NVIDIA and AMD) have no such kernels.
- */
+ * recorded end is wrong. The real traces that were checked (NVIDIA and AMD) have no such
+ * kernels. */
 enum { FOLLOWERS_LEAST = 3 };
 
 /* Maximum depth of nested kernels of a stream; deeper kernels are ignored. */
 enum { DEPTH_MOST = 16 };
 
-/* Minimum number of kernels in a recording. In a shorter recording, the longest kernel may well be
- * the last. */
+/* Minimum number of kernels in a recording. In a shorter recording, the last kernel may really be
+ * the longest. */
 enum { RECORDED_LEAST = 16 };
 
 /* Largest expected difference between the clocks of host and GPU [ns]. */
@@ -26,8 +26,7 @@ static const int64_t SKEW_NS = 1000000;
 /* A kernel whose recorded end is after later kernels of its stream. */
 typedef struct cover {
     uint32_t row;
-    /* Recorded end, and earliest possible end. The earliest possible end is the start of the next
-     * kernel. */
+    /* recorded end, and earliest possible end: the start of the next kernel */
     int64_t end_ns, least_ns;
     int64_t followers;
 } cover;
@@ -37,14 +36,13 @@ typedef struct waited {
     int64_t begin_ns, end_ns;
 } waited;
 
-/* A recording of the rank. `over_ns` is the last end of a host event or the last start of a device
- * event, whichever is later. Only the last kernels can end after it. */
+/* A recording of the rank. `over_ns` is the later of two times: the last end of a host event, and
+ * the last start of a device event. Only the last kernels can end after it. */
 typedef struct recorded {
     int64_t begin_ns, over_ns;
     size_t calls, kernels;
 } recorded;
 
-/* State of the search on a rank. */
 typedef struct search {
     const tm_rank_view *view;
     recorded *recordings; /* ascending in begin */
@@ -70,7 +68,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Returns the recording that contains a time.
- * @param r  where the search starts: the recording of an earlier row of the track, or the first
+ * @param r  start of the search: the recording of an earlier row of the track, or the first
  *           recording */
 static recorded *recording_of(const search *s, recorded *r, int64_t begin_ns) {
     while (r + 1 < s->recordings + s->n_recordings && r[1].begin_ns <= begin_ns)
@@ -109,7 +107,7 @@ static bool survey(search *s) {
             (recorded){timeline->spans[i].begin_ns, timeline->spans[i].begin_ns, 0, 0};
     for (size_t t = 0; t < timeline->n_tracks && s->n_recordings > 0 && ok; t++)
         ok = look_at_track(s, &timeline->tracks[t]);
-    /* the host may have waited for another device, so its waits are not used */
+    /* the host may have waited for another device */
     if (s->view->devices->n > 1)
         s->waits.n = 0;
     if (ok && s->waits.n > 1)
@@ -117,9 +115,9 @@ static bool survey(search *s) {
     return ok;
 }
 
-/* Returns whether a kernel more than doubles its recording: the kernel ends after everything else,
- * by more than the duration of everything else. This is impossible: profilers write a kernel after
- * it has ended, and stop with the device. */
+/* Returns whether a kernel more than doubles its recording: it ends after everything else, by more
+ * than the duration of everything else. This is impossible, because profilers write a kernel after
+ * it has ended, and stop together with the device. */
 static bool is_beyond_all(const search *s, const cover *c) {
     const recorded *r = recording_of(s, s->recordings, s->view->timeline->begin_ns[c->row]);
     return s->n_recordings > 0 && r->calls > 0 && r->kernels >= RECORDED_LEAST &&
@@ -130,9 +128,9 @@ static bool is_before(const void *call, const void *begin_ns) {
     return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
 }
 
-/* Returns the first wait for the device after the launch of a kernel, or NULL if there is none. The
- * search starts at the last result. The next kernel of a stream usually has the same wait or one of
- * the next few waits. */
+/* Returns the first wait for the device after the launch of a kernel; NULL if there is none. The
+ * search starts at the previous result, because the next kernel of a stream usually has the same
+ * wait or one of the next few waits. */
 static const waited *wait_after(search *s, uint32_t row) {
     enum { NEAR = 8 };
     const tm_timeline *timeline = s->view->timeline;
@@ -161,15 +159,15 @@ static bool is_beyond_wait(const search *s, const cover *c, const waited *wait) 
            c->end_ns - wait->end_ns > SKEW_NS && c->end_ns - wait->end_ns > ns / 2;
 }
 
-/* Counts a kernel that ends after the host waited for it. With correct clocks this is impossible.
- */
+/* Counts a kernel if it ends after the host has waited for it. With correct clocks, this is
+ * impossible. */
 static void note_late(search *s, const cover *c, const waited *wait) {
     const int64_t by_ns = wait ? c->end_ns - wait->end_ns : 0;
     s->out->late += by_ns > 0;
     s->out->latest_ns = by_ns > s->out->latest_ns ? by_ns : s->out->latest_ns;
 }
 
-/* Adds a kernel in doubt. If no kernel follows, all of its time is in doubt. */
+/* Adds a kernel if its end is in doubt. If no kernel follows it, all of its time is in doubt. */
 static bool add_cover(search *s, const cover *c) {
     const tm_timeline *timeline = s->view->timeline;
     tm_serial *out = s->out;

@@ -4,8 +4,8 @@
 #include "analysis/shared/passes.h"
 #include "base/sorted.h"
 
-/* Begin and end of an outermost operator. An operator of autograd is outermost if it is not nested
- * in another operator of autograd. Any other operator is outermost if it is not nested at all. */
+/* Begin and end of an outermost operator. An autograd operator is outermost if it is in no other
+ * autograd operator. Any other operator is outermost if it is in no operator at all. */
 typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
@@ -22,9 +22,9 @@ static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     return tm_vec_append(marks, &found, 1) != NULL;
 }
 
-/* Sets @p marks to the outermost operators of autograd on all threads, and @p main to the other
- * outermost operators of the main thread, which is the thread with the most such operators. Calls
- * are grouped by thread. */
+/* Sets @p marks to the outermost autograd operators of all threads. Sets @p main to the other
+ * outermost operators of the main thread, which is the thread with the most of them. Calls are
+ * grouped by thread. */
 static bool find_marks(const tm_rank_view *view, tm_vec *marks, tm_vec *main) {
     const tm_timeline *timeline = view->timeline;
     const tm_calls *operators = view->operators;

@@ -8,14 +8,14 @@
 /** A backward pass of one batch or micro-batch. */
 typedef struct tm_backward_pass {
     int64_t begin_ns, end_ns; /* start of the pass's first operator and end of its last */
-    bool ended; /* whether the main thread went on after the pass; false if the trace ends within
-                   the pass */
+    bool ended; /* whether the main thread ran an operator after the pass; if not, the trace may end
+                   within the pass */
 } tm_backward_pass;
 
 /**
- * Finds the backward passes. A pass is a series of autograd operators on any thread. Between them,
- * the main thread waits, so it calls no other operator. The main thread is the thread with the most
- * operators that are not autograd's.
+ * Finds the backward passes. A pass is a series of autograd operators on any thread. The main
+ * thread waits during a pass, so it calls no other operator. The main thread is the thread with the
+ * most operators that are not autograd's.
  * @param out  vector of tm_backward_pass, ascending; the caller frees it, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

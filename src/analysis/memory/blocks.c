@@ -28,7 +28,7 @@ bool tm_blocks_are_reported(const tm_timeline *timeline, const tm_device_levels 
 }
 
 /* Pairs a record with its block. If an address is allocated twice in a row, the trace lacks the
- * release; the first block then counts as never freed. */
+ * release. Then the first block counts as never freed. */
 static bool pair(const tm_memory_attr *record, uint32_t level, tm_keys *addresses, tm_vec *taken,
                  tm_blocks *out) {
     int64_t bytes = tm_bytes_cut(record->bytes);

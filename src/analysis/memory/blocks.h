@@ -5,8 +5,8 @@
 #include "memory_levels.h"
 #include "scopes.h"
 
-/* Categories of memory: id, column of memory.curve, doc. The first category in category.c
- * that matches a block is its category. */
+/* Categories of memory: id, column of memory.curve, doc. A block gets the first category that
+ * matches it in category.c. */
 #define TM_MEMORY_CATEGORIES(X)                                                                    \
     X(PREEXISTING, "preexisting",                                                                  \
       "Bytes allocated before the trace's first record: parameters and everything else that is "   \
@@ -37,15 +37,15 @@ typedef enum tm_memory_category {
 
 const char *tm_memory_category_word(tm_memory_category category);
 
-/** As an index: no block. As tm_block.freed: the block is never freed. */
+/** Instead of an index: no block. As tm_block.freed: the block is never freed. */
 #define TM_NO_BLOCK UINT32_MAX
 
 /** An allocated block. It lasts until the next release at its address. `taken` and `freed` are
- * numbers of levels: after record i of a device, the memory is at level i. */
+ * level numbers: after record i of a device, memory is at level i. */
 typedef struct tm_block {
     int64_t bytes;
-    /* Levels after the allocation and after the release. `freed` is TM_NO_BLOCK if the block
-     * outlives the trace. */
+    /* level after the allocation, and level after the release; TM_NO_BLOCK if the block is never
+     * freed */
     uint32_t taken, freed;
     uint8_t category; /* tm_memory_category */
 } tm_block;
@@ -80,9 +80,9 @@ typedef struct tm_category_walk {
     const tm_timeline *timeline;
     const tm_device_levels *levels;
     const tm_blocks *blocks;
-    size_t next; /* the next level */
-    /* [category] bytes after the level before `next`; the sum over all categories is the total of
-     * this level */
+    size_t next;
+    /* [category] bytes at the level before `next`; the sum over categories is the total of that
+     * level */
     int64_t bytes[TM_N_MEMORY_CATEGORIES];
 } tm_category_walk;
 

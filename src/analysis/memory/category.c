@@ -31,8 +31,8 @@ static tm_memory_category of_backward(const block_view *b, const tm_vec *passes)
     return b->freed_ns >= pass->end_ns ? TM_MEMORY_GRADIENT : TM_MEMORY_AUTOGRAD_DETAIL;
 }
 
-/* Returns whether there is an optimizer step between the allocation and the next pass. Such blocks,
- * for example of gradient clipping, belong to neither pass. */
+/* Returns whether an optimizer step starts between the allocation and the next pass. If so, the
+ * block belongs to neither pass. Gradient clipping allocates such blocks. */
 static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
     const tm_vec *steps = &b->scopes->optimizers;
     size_t i = tm_bisect(steps->data, steps->n, steps->size, &b->taken_ns, tm_is_less_i64);
@@ -42,7 +42,8 @@ static bool is_before_optimizer(const block_view *b, int64_t pass_ns) {
 static tm_memory_category of_forward(const block_view *b, const tm_vec *passes) {
     size_t i = tm_backward_pass_at(passes, b->taken_ns);
     const tm_backward_pass *pass = (const tm_backward_pass *)passes->data + i;
-    /* A backward pass that is already running is on another thread, and does not use the block. */
+    /* A backward pass that is already running is on another thread, so it does not use the
+     * block. */
     if (i == passes->n || pass->begin_ns <= b->taken_ns || is_before_optimizer(b, pass->begin_ns))
         return TM_MEMORY_OTHER;
     return b->freed_ns >= pass->begin_ns ? TM_MEMORY_ACTIVATION : TM_MEMORY_FORWARD_ONLY;

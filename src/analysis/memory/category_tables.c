@@ -1,4 +1,4 @@
-/* memory.category: memory by category, at the peak and in the mean. */
+/* The table memory.category: memory by category, at the peak and on average. */
 #include <math.h>
 #include <string.h>
 

@@ -8,8 +8,10 @@
 #include "tmerge/timeline.h"
 
 /**
- * Returns the memory of a device [bytes], from `deviceProperties` (in 2021: `computeProperties`).
- * @return -1 if the metadata lacks it */
+ * Returns the memory of a device [bytes], from `deviceProperties` (`computeProperties` in traces of
+ * 2021).
+ * @return -1 if the metadata lacks it
+ */
 int64_t tm_device_memory(const tm_timeline *timeline, const tm_names *names, int32_t device);
 
 /** Writes PyTorch's word for a device type. PyTorch records ROCm devices as CUDA. */

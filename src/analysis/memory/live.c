@@ -1,4 +1,4 @@
-/* memory.live: which memory was allocated at a device's peak. */
+/* The table memory.live: the memory that was allocated at a device's peak. */
 #include "analysis/shared/passes.h"
 #include "base/keys.h"
 #include "base/sorted.h"
@@ -62,7 +62,8 @@ const tm_table_def tm_memory_live_def = {
     .top = L_BYTES,
 };
 
-/* What the blocks of a group share. The struct has no padding, so it can be hashed. */
+/* The properties that all blocks of a group share. The struct has no padding, because it is hashed
+ * as bytes. */
 typedef struct group_key {
     int64_t size;
     uint32_t op, shapes, module; /* name ids; TM_NO_NAME: none */
@@ -72,8 +73,8 @@ typedef struct group_key {
 
 typedef struct group {
     int64_t blocks, bytes;
-    /* Number of the key, and level of the group's first block. The level makes the sort order
-     * unique. */
+    /* `key`: number of the key. `first`: level of the group's first block, which makes the sort
+     * order unique. */
     uint32_t key, first;
 } group;
 
@@ -135,8 +136,8 @@ static group_key key_of(const tm_live *live, const tm_device_levels *d, const tm
     return key;
 }
 
-/* Adds groups for memory that is in no block: allocated before the trace, or known only from
- * totals. */
+/* Adds groups for memory that is in no block: it was allocated before the trace, or is known only
+ * from totals. */
 static bool find_unblocked(const tm_timeline *timeline, const tm_device_levels *d,
                            const tm_blocks *blocks, tm_keys *keys, tm_vec *groups) {
     static const tm_memory_category unblocked[] = {TM_MEMORY_PREEXISTING, TM_MEMORY_STACK,
@@ -181,7 +182,7 @@ static bool find_groups(const tm_live *live, const tm_device_levels *d, const tm
     return true;
 }
 
-/* Adds a row, and sets the columns that all rows have, including the row for the rest. Returns NULL
+/* Adds a row and sets its common columns, also for the row that stands for the rest. Returns NULL
  * if out of memory. */
 static tm_cell *add_row(const place *at, int64_t number, int64_t bytes) {
     const tm_memory_level *v = at->levels->levels.data;

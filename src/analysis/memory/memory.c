@@ -184,8 +184,8 @@ static const tm_table_def *const defs[] = {
     &tm_memory_owner_part,
 };
 
-/* Adds the rows of a device's steps. Collects the growth of each step except the first. In the
- * first step, caches fill and optimizers create their states. */
+/* Adds the rows of a device's steps. Collects the growth of each step except the first, in which
+ * caches fill and optimizers create their states. */
 static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *d, tm_table *table,
                            tm_vec *growths, tm_error *err) {
     int64_t before = d->begin_bytes;
@@ -213,7 +213,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
     return TM_OK;
 }
 
-/* Sets the growth: the median over steps, because a step may allocate much that the next step
+/* Sets the growth to the median over steps, because a step may allocate much that the next step
  * frees. */
 static void set_growth(tm_cell *row, tm_vec *growths) {
     int64_t *v = growths->data, growing = 0;
@@ -244,8 +244,8 @@ static tm_status set_pattern(const tm_timeline *timeline, const tm_device_levels
     return tm_table_set_text(table, &row[D_PATTERN], p.word, err);
 }
 
-/* Sets the columns that need all levels. Must be called before levels are thinned. @param capacity
- * [bytes]; 0 or less if unknown */
+/* Sets the columns that need all levels. Call it before the levels are thinned.
+ * @param capacity  [bytes]; 0 or less if unknown */
 static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity,
                        const tm_allocator *allocator) {
     const tm_memory_level *v = d->levels.data;
@@ -269,7 +269,7 @@ static void set_totals(tm_cell *row, const tm_device_levels *d, int64_t capacity
     }
     if (limit > 0) {
         tm_cell_set_int(&row[D_LIMIT], limit);
-        /* the limit of an allocator on the host is not the size of the host's memory */
+        /* On the host, the allocator's limit is not the size of the memory. */
         if (reserved <= 0 && d->type != 0)
             tm_cell_set_ratio(&row[D_CAPACITY_PCT], 100.0, peak, limit);
     }
@@ -302,7 +302,7 @@ static tm_status add_device(const tm_rank_view *view, const tm_device_levels *d,
     return tm_device_set_text(d->type, d->device, table, &row[D_DEVICE], err);
 }
 
-/* Adds a level of the walk's device. If blocks are unknown, so are the categories. */
+/* Adds a level of the walk's device. If blocks are unknown, so are categories. */
 static tm_status add_point(const tm_category_walk *at, size_t number, tm_table *table,
                            tm_error *err) {
     const tm_device_levels *d = at->levels;
@@ -343,7 +343,7 @@ typedef struct rank_memory {
     tm_vec passes; /* vector of tm_backward_pass */
 } rank_memory;
 
-/* Prepares what the tables need. The caller frees *m, also on failure. */
+/* Finds the inputs that the tables need. The caller frees *m, also on failure. */
 static tm_status find(rank_memory *m, tm_error *err) {
     tm_status status = tm_memory_levels_find(m->view->timeline, &m->devices, err);
     for (size_t o = 0; o < TM_N_OWNER_LEVELS && status == TM_OK; o++)
@@ -361,8 +361,8 @@ static void free_found(rank_memory *m) {
     tm_vec_free(&m->passes);
 }
 
-/* Adds the rows of the curve. If the device's records have addresses, also adds the rows that need
- * blocks. */
+/* Adds the rows of the curve. Also adds the rows that need blocks, if the device's records have
+ * addresses. */
 static tm_status add_blocks(rank_memory *m, const tm_device_levels *d, tm_tables *out,
                             tm_error *err) {
     const tm_timeline *timeline = m->view->timeline;
@@ -416,7 +416,7 @@ static tm_status add_records(rank_memory *m, tm_tables *out, tm_error *err) {
 static tm_status memory_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     rank_memory m = {.view = view};
     tm_status status = TM_OK;
-    /* without memory records or shapes, no table needs the passes */
+    /* no table needs the passes if there are no memory records and no shapes */
     if (view->timeline->n_attrs[TM_ATTR_MEMORY] > 0 || view->timeline->n_attrs[TM_ATTR_SHAPES] > 0)
         status = tm_backward_passes_find(view, &m.passes, err);
     if (status == TM_OK && m.passes.n > 0)

@@ -1,4 +1,5 @@
-/* memory.job: compares the ranks' memory, and finds the rank nearest to its limit. */
+/* The table memory.job: compares the ranks' memory, and finds the rank that is nearest to its
+ * limit. */
 #include <string.h>
 
 #include "base/median.h"
@@ -64,8 +65,8 @@ static bool is_of(const tm_cell *device, const char *type) {
     return strlen(type) == n && memcmp(device->value.text, type, n) == 0;
 }
 
-/* Returns whether a value is above the largest value so far. Of equal values, the first one stays.
- * It belongs to the lowest rank. */
+/* Returns whether a value is above the largest value so far. If values are equal, the first stays,
+ * which belongs to the lowest rank. */
 static bool is_more(const tm_cell *cell, const tm_cell *than) {
     return !cell->null && (than->null || cell->value.i > than->value.i);
 }

@@ -12,7 +12,8 @@ typedef struct run {
     uint32_t next, end;
 } run;
 
-/* Records are sorted by row, and a thread's rows are contiguous. So are its records. */
+/* Finds the run of each thread. Records are sorted by row, and the rows of a thread are contiguous,
+ * so its records are contiguous, too. */
 static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     size_t n = timeline->n_attrs[TM_ATTR_MEMORY], next = 0;
@@ -27,8 +28,8 @@ static bool find_runs(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-/* Returns the run whose next record is earliest. If several runs qualify, returns the first of
- * them. Returns NULL if all records have been read. */
+/* Returns the run whose next record is earliest, or the first of them if there are several; NULL if
+ * all records have been read. */
 static run *earliest(const tm_timeline *timeline, const tm_vec *runs) {
     const tm_memory_attr *records = timeline->attrs[TM_ATTR_MEMORY];
     run *best = NULL;
@@ -69,7 +70,8 @@ static tm_device_levels *device_of(const tm_timeline *timeline, const tm_memory_
     return d;
 }
 
-/* Must be called in order of time: the last record gives the memory at the end of the step. */
+/* Must be called in order of time, because the last record sets the memory at the end of the
+ * step. */
 static void count_in_step(tm_memory_step *s, const tm_memory_level *level, int64_t reserved,
                           int64_t bytes) {
     if (s->records == 0 || level->allocated_bytes > s->peak_bytes)
@@ -90,7 +92,7 @@ static bool count_record(const tm_timeline *timeline, uint32_t number, tm_vec *d
     const tm_memory_level *v = d->levels.data;
     int64_t bytes = tm_bytes_cut(record->bytes);
     int64_t before = d->levels.n > 0 ? v[d->levels.n - 1].allocated_bytes : d->begin_bytes;
-    /* PyTorch before 1.10 records no totals, so this sums the records */
+    /* PyTorch before 1.10 records no totals, so the level is the sum of the records */
     tm_memory_level level = {
         .time_ns = timeline->begin_ns[record->event],
         .allocated_bytes =
@@ -128,10 +130,9 @@ void tm_memory_levels_free(tm_vec *devices) {
     tm_vec_free(devices);
 }
 
-/* Selects the levels of [first, end) to keep: the level with the minimum, the level with the
- * maximum, and the level with the maximum of reserved bytes. Of several equal levels, selects the
- * first. Writes the indices of the selected levels to @p kept, ascending and without duplicates.
- * Returns the number of selected levels. */
+/* Selects up to three of the levels [first, end): those with the minimum, the maximum, and the
+ * maximum of reserved bytes. If levels are equal, selects the first. Writes their indices to @p
+ * kept, ascending and without duplicates. Returns their number. */
 static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {
@@ -148,7 +149,7 @@ static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t 
 bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out) {
     const tm_memory_level *v = levels->data;
     const bool all = levels->n <= (size_t)SLOTS * PER_SLOT;
-    /* Slots are made slightly wider, so that the last level is in a slot, too. */
+    /* Slots are slightly wider than necessary, so that the last level is also in a slot. */
     int64_t begin = v[0].time_ns, width = (v[levels->n - 1].time_ns - begin) / SLOTS + 1;
     bool ok = true;
     for (size_t first = 0, end = 1; first < levels->n && ok; first = end++) {

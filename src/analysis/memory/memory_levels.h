@@ -16,11 +16,11 @@ typedef struct tm_memory_step {
     int64_t records, allocated_bytes, peak_bytes, peak_reserved_bytes, end_bytes;
 } tm_memory_step;
 
-/** The levels of a device, or of the CPU. */
+/** The levels of a device (a GPU or the CPU). */
 typedef struct tm_device_levels {
     int32_t type, device;
-    bool relative; /* whether the trace records no totals; levels then start at 0 */
-    /* whether reserved_bytes of a level is the part of allocated_bytes that programs hold */
+    bool relative; /* whether the trace records no totals, so that levels start at 0 */
+    /* whether reserved_bytes of a level is the part of allocated_bytes that TPU programs hold */
     bool stacks;
     int64_t allocations, releases;
     int64_t begin_bytes;         /* allocated bytes before the first record */
@@ -41,11 +41,11 @@ tm_status tm_memory_levels_find(const tm_timeline *timeline, tm_vec *out,
 void tm_memory_levels_free(tm_vec *devices);
 
 /**
- * Chooses levels. Chooses all levels if there are at most 384. Otherwise divides the time into 128
- * equal parts, and chooses up to three levels in each part: those with the minimum allocated bytes,
- * the maximum allocated bytes, and the maximum reserved bytes.
+ * Chooses all levels if there are at most 384. Otherwise divides the time into 128 equal parts, and
+ * chooses up to three levels in each: those with the minimum allocated bytes, the maximum allocated
+ * bytes, and the maximum reserved bytes.
  * @param levels  vector of tm_memory_level; has at least one
- * @param out     vector of size_t: receives the indexes of the chosen levels, ascending
+ * @param out     vector of size_t: receives the indices of the chosen levels, ascending
  * @return        false if out of memory
  */
 bool tm_memory_levels_thin(const tm_vec *levels, tm_vec *out);

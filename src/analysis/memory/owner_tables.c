@@ -1,11 +1,11 @@
-/* memory.owner: memory by the operator or module that allocates it. */
+/* The table memory.owner: memory by the operator or module that allocates it. */
 #include "analysis/shared/over_ranks.h"
 #include "devices.h"
 #include "table/levels.h"
 #include "tables.h"
 
-/* Columns with the sums of an owner. They are numbered from the first such column, which has
- * different numbers in the part table and in the result table. */
+/* Columns with the sums of an owner, relative to the first of them. The part table and the result
+ * table have different columns before them. */
 enum { CALLS, SELF_COUNT, SELF_BYTES, SELF_INCREASE, COUNT, BYTES, INCREASE, N_SUMS };
 
 #define SUM_COLUMNS                                                                                \
@@ -82,12 +82,12 @@ static const char *const level_words[TM_N_OWNER_LEVELS] = {
 tm_owner_class *const tm_owner_classes[TM_N_OWNER_LEVELS] = {
     [TM_OWNERS_MODULE] = tm_is_owning_module, [TM_OWNERS_OPERATOR] = tm_is_owning_operator};
 
-/* Adds a row for each owner and type of device. Device numbers do not count, because they differ
- * between ranks. */
+/* Adds a row for each owner and type of device. Numbers of devices do not matter, because they
+ * differ between ranks. */
 tm_status tm_memory_add_owners(const tm_timeline *timeline, tm_owner_level level,
                                const tm_owners *owners, tm_table *part, tm_error *err) {
     const tm_owner_key *keys = owners->keys.keys.data;
-    /* most traces have no modules; their only row would be memory outside of modules */
+    /* Most traces have no modules. Their only row would be that for memory outside of modules. */
     bool any = level != TM_OWNERS_MODULE;
     for (size_t i = 0; i < owners->owners.n; i++)
         any = any || keys[i].name != TM_NO_NAME;
@@ -131,7 +131,7 @@ static tm_status set_owner(const tm_names *names, const tm_rank_rows *rows, tm_t
     TM_TRY(tm_table_set_text(table, &row[O_DEVICE], type, err));
     TM_TRY(tm_table_set_text(table, &row[O_LEVEL], level_words[key[P_LEVEL].value.i], err));
     tm_text name = tm_names_text(names, (uint32_t)key[P_NAME].value.i);
-    /* an empty name means memory outside of all owners */
+    /* an empty name stands for memory outside of all owners */
     return name.size > 0 ? tm_table_set_bytes(table, &row[O_NAME], name.bytes, name.size, err)
                          : TM_OK;
 }

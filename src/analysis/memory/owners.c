@@ -11,7 +11,7 @@ typedef struct open_op {
     int64_t end_ns;
     uint32_t name;
     int32_t device_type; /* type of device of `owner` */
-    uint32_t owner;      /* index of the owner found last; TM_NO_KEY: none */
+    uint32_t owner;      /* index of the last result of owner_of; TM_NO_KEY: none */
 } open_op;
 
 typedef struct walk {
@@ -23,7 +23,7 @@ typedef struct walk {
     tm_vec open; /* vector of open_op, innermost last */
 } walk;
 
-/* Returns whether a row is an operator or annotation. Steps do not count, because they contain
+/* Returns whether a row is an operator or annotation, but not a step, because steps contain
  * everything. */
 bool tm_is_owning_operator(const tm_rank_view *view, uint32_t row) {
     uint8_t category = view->timeline->category[row];
@@ -37,7 +37,7 @@ bool tm_is_owning_module(const tm_rank_view *view, uint32_t row) {
            tm_call_kinds_at(view->call_kinds, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Returns the owner for an open operator and a type of device. The operator keeps the last result,
+/* Returns the owner for an open operator and a type of device. The operator keeps the result,
  * because most of its records are for the same device. */
 static tm_owner *owner_of(tm_owners *owners, open_op *op, int32_t device_type) {
     if (op->owner == TM_NO_KEY || op->device_type != device_type) {
@@ -59,8 +59,8 @@ static bool is_repeated(const open_op *open, size_t n, size_t i) {
     return false;
 }
 
-/* Counts a record for each open operator. If several open operators have the same name, counts the
- * record only for the innermost of them. */
+/* Counts a record for each open operator. If several of them have the same name, only the innermost
+ * counts. */
 static bool count_record(tm_owners *owners, const tm_memory_attr *record, open_op *open, size_t n) {
     int64_t bytes = tm_bytes_cut(record->bytes), taken = bytes > 0 ? bytes : 0;
     for (size_t i = 0; i < n; i++) {
@@ -115,7 +115,7 @@ static bool walk_thread(walk *w, const tm_track *track) {
     return true;
 }
 
-/* Counts all calls of every owner that has a row, also calls that allocated nothing. */
+/* Counts all calls of every owner that has a row, including calls that allocated nothing. */
 static bool count_calls(const walk *w) {
     const tm_timeline *timeline = w->view->timeline;
     const tm_owner_key *keys = w->owners->keys.keys.data;
@@ -147,7 +147,7 @@ tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_
     for (size_t t = 0; ok && t < timeline->n_tracks && w.next < n; t++) {
         const tm_track *track = &timeline->tracks[t];
         /* Skips threads without records. If the next record is on an earlier track, the unsigned
-         * difference is large, so this thread is skipped, too. */
+         * difference is large, so this thread is also skipped. */
         if (records[w.next].event - track->first < track->count)
             ok = walk_thread(&w, track);
     }

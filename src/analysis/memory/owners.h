@@ -21,13 +21,12 @@ typedef struct tm_owner_key {
     int32_t device_type; /* as in tm_memory_attr */
 } tm_owner_key;
 
-/** Memory allocated in the calls of an operator: with nested operators, or by the operator itself
- * (self). */
+/** Memory allocated in the calls of an operator. Members with `self` leave out nested operators. */
 typedef struct tm_owner {
     int64_t calls; /* number of calls of the operator, including calls that allocated nothing */
     int64_t self_allocations, self_bytes, self_increase;
     int64_t allocations, bytes, increase; /* increase: bytes allocated minus bytes freed */
-    int64_t peak_bytes; /* part of self_bytes that was allocated at a device's peak */
+    int64_t peak_bytes; /* part of self_bytes that is still allocated at a device's peak */
     bool peak_reported; /* whether peak_bytes is known for any device */
 } tm_owner;
 
@@ -37,7 +36,7 @@ tm_owner_class tm_is_owning_operator, tm_is_owning_module;
 
 typedef struct tm_owners {
     uint32_t *of;  /* [memory records] name id of the innermost owner; owned */
-    tm_keys keys;  /* of tm_owner_key */
+    tm_keys keys;  /* keys of tm_owner_key */
     tm_vec owners; /* [keys] of tm_owner */
 } tm_owners;
 
@@ -46,7 +45,8 @@ typedef struct tm_owners {
 tm_status tm_owners_find(const tm_rank_view *view, tm_owner_class *is_owner, tm_owners *out,
                          tm_error *err) TM_MUST_CHECK;
 
-/** Sums each owner's blocks that were allocated at a device's peak. @param blocks of the device */
+/** Sums each owner's blocks that are allocated at a device's peak.
+ * @param blocks  of the device */
 void tm_owners_count_peak(const tm_timeline *timeline, const struct tm_device_levels *d,
                           const struct tm_blocks *blocks, tm_owners *owners);
 void tm_owners_free(tm_owners *owners);

@@ -1,4 +1,4 @@
-/* memory.parameters: the size of the model, from the gradients of its backward passes. */
+/* The table memory.parameters: the size of the model, from the gradients of its backward passes. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -145,8 +145,8 @@ static int by_size(const void *a, const void *b) {
     return order != 0 ? order : tm_order_i64(y->bytes, x->bytes);
 }
 
-/* Finds the sums that the most passes have in common. If several sums are equally frequent, chooses
- * the largest. Returns how many passes have these sums; 0 if there is no pass with sums. */
+/* Finds the sums that occur in the most passes. If several sums are equally frequent, chooses the
+ * largest. Returns the number of passes with these sums; 0 if no pass has sums. */
 static int64_t usual(sums *passes, size_t n, sums *out) {
     int64_t most = 0, here = 0;
     qsort(passes, n, sizeof *passes, by_size);
@@ -162,8 +162,7 @@ static int64_t usual(sums *passes, size_t n, sums *out) {
 
 /* How a rank is trained, from the names of its operators and annotations. */
 typedef struct training {
-    /* The text after "Optimizer.step#" in a name; it is `size` bytes long. NULL if there is
-     * none. */
+    /* the text after "Optimizer.step#" in a name, `size` bytes long; NULL if there is none */
     const char *optimizer;
     size_t size;
     bool several, sharded;
@@ -196,7 +195,7 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* Sets the minimum and maximum size of the optimizer's state. For a few optimizers, both are known
+/* Sets the minimum and maximum size of the optimizer's state. For a few optimizers, both are
  * multiples of the parameters' size. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
@@ -231,8 +230,8 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     return tm_table_set_bytes(table, &row[M_OPTIMIZER], t.optimizer, t.size, err);
 }
 
-/* Sums the shapes of the AccumulateGrad operators of each pass. Keeps the name id of this operator,
- * so that its text is compared only once. */
+/* Sums the shapes of each pass's AccumulateGrad operators. Keeps the name id of this operator, so
+ * that its text is compared only once. */
 static bool find_sums(const tm_rank_view *view, const tm_vec *passes, sums *all) {
     const tm_timeline *timeline = view->timeline;
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
@@ -277,9 +276,8 @@ static tm_cell most_of(const tm_table *categories, size_t first, size_t end, con
     return most;
 }
 
-/* Splits the memory that was allocated before the trace into parameters, optimizer state and the
- * rest. The parts are estimates, so memory.category does not have them. Both tables are sorted by
- * rank. */
+/* Splits memory from before the trace into parameters, optimizer state and the rest. The parts are
+ * estimates, so memory.category does not have them. Both tables are sorted by rank. */
 void tm_memory_split_preexisting(tm_tables *tables) {
     const tm_table *categories = tm_tables_find(tables, "memory.category");
     const tm_table *table = tm_tables_find(tables, tm_memory_parameters_def.name);

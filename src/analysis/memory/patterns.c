@@ -4,8 +4,8 @@
 
 #include "base/median.h"
 
-/* Counts falls of a value by at least `threshold` from its maximum. After a fall, the value must
- * rise by `threshold` from its minimum before the next fall counts. */
+/* Counts how often a value falls by at least `threshold` from a maximum. After a fall, the value
+ * must rise by `threshold` from its minimum before another fall counts. */
 typedef struct falls {
     int64_t threshold, high, low, n;
     bool begun, falling;
@@ -39,7 +39,7 @@ static int64_t mean_of(const tm_device_levels *d) {
     return length > 0 ? llround(integral / (double)length) : v[0].allocated_bytes;
 }
 
-/* Counts falls of the memory that the allocator holds on the device. */
+/* Counts the falls of reserved memory. */
 static int64_t falls_of_reserve(const tm_device_levels *d) {
     const tm_memory_level *v = d->levels.data;
     falls f = falls_of(d->peak_reserved_bytes);
@@ -50,11 +50,11 @@ static int64_t falls_of_reserve(const tm_device_levels *d) {
 
 /* Counts of steps that have records. The first step counts only in `n` and `falls`. */
 typedef struct walk {
-    int64_t n;       /* all steps */
+    int64_t n;
     int64_t growing; /* steps that end with more allocated bytes than the step before */
     int64_t falls;   /* how often the allocated bytes at the ends of steps fall */
-    int64_t high;    /* steps with a peak over 20 % above the median */
-    int64_t uneven;  /* steps with a peak over 5 % off the median */
+    int64_t high;    /* steps whose peak is over 20 % above the median */
+    int64_t uneven;  /* steps whose peak differs from the median by over 5 % */
     size_t highest;  /* index of the step with the highest peak */
 } walk;
 

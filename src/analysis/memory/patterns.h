@@ -4,7 +4,7 @@
 
 #include "memory_levels.h"
 
-/** How the memory of a device changes over levels and steps. */
+/** Pattern of a device's memory over levels and steps. */
 typedef struct tm_memory_pattern {
     const char *word;   /* growth, saw-tooth, spike, stable or uneven; NULL: too few steps */
     int64_t mean_bytes; /* mean of the allocated bytes from the first to the last record */
@@ -13,8 +13,8 @@ typedef struct tm_memory_pattern {
 } tm_memory_pattern;
 
 /**
- * Classifies how memory changes over the steps that have records. Leaves out the first step, in
- * which caches fill and optimizers create their states. Needs at least three other steps.
+ * Classifies how memory changes over the steps that have records. The first step does not count,
+ * because caches fill and optimizers create their states in it. Needs at least three other steps.
  * @param d  its levels must not have been thinned
  * @return   TM_OK; TM_ERR_FAULT
  */

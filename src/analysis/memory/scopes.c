@@ -14,9 +14,9 @@ static bool is_scope(void *context, const tm_timeline *timeline, uint32_t row) {
                : !tm_timeline_is_step(timeline, row);
 }
 
-/* Returns whether the name is of an operator with a schema or an autograd function: aten::mm,
- * torchvision::nms, AddmmBackward0. A name with a space, such as
- * "autograd::engine::evaluate_function: AddmmBackward0", is of a wrapper. */
+/* Returns whether a name is of an operator with a schema or of an autograd function: aten::mm,
+ * torchvision::nms, AddmmBackward0. A name with a space is of a wrapper, such as
+ * "autograd::engine::evaluate_function: AddmmBackward0". */
 static bool is_node(const char *name, tm_call_kind kind) {
     return !strchr(name, ' ') && (kind == TM_CALL_KIND_BACKWARD || strstr(name, "::"));
 }
@@ -46,8 +46,8 @@ static tm_scope enter(const tm_rank_view *view, tm_scope s, uint32_t call, uint3
     return s;
 }
 
-/* Marks nodes that launched a copy from the host: "Memcpy HtoD (Pinned -> Device)", on ROCm also
- * "CopyHostToDevice". */
+/* Marks nodes that launched a copy from the host, such as "Memcpy HtoD (Pinned -> Device)", or
+ * "CopyHostToDevice" on ROCm. */
 static void mark_copies(const tm_rank_view *view, tm_scopes *scopes) {
     const tm_copy_attr *copies = view->timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < view->timeline->n_attrs[TM_ATTR_COPY]; i++) {

@@ -5,20 +5,19 @@
 #include "analysis/shared/calls.h"
 #include "base/vec.h"
 
-/** The scope of a call. The members are indices into tm_scopes.calls. An index refers to the call
- * itself or to a call around it. It is TM_NO_CALL if there is no such call. */
+/** The scope of a call. Indices are into tm_scopes.calls. They refer to the call itself or to a
+ * call around it, and are TM_NO_CALL if there is no such call. */
 typedef struct tm_scope {
-    /* Outermost operator with a schema, or outermost autograd function. PyTorch's profiler treats
-     * it as a unit of computation. */
+    /* outermost operator with a schema or outermost autograd function; PyTorch's profiler treats it
+     * as a unit of computation */
     uint32_t node;
-    /* outermost operator that is no wrapper of autograd; this is the operator that a user would
-     * name */
+    /* outermost operator that is no wrapper of autograd, which a user would name */
     uint32_t op;
     uint32_t module;    /* innermost module */
-    uint32_t optimizer; /* optimizer step */
-    bool backward;      /* within autograd */
-    bool loading;       /* whether the call loads a batch: a data loader or the pinning of memory is
-                           around it */
+    uint32_t optimizer; /* an optimizer step */
+    bool backward;      /* whether the call is within autograd */
+    bool loading; /* whether the call loads a batch: it is within a data loader or the pinning of
+                     memory */
 } tm_scope;
 
 typedef struct tm_scopes {
@@ -38,8 +37,7 @@ void tm_scopes_free(tm_scopes *scopes);
  * TM_NO_CALL. */
 tm_scope tm_scopes_at(const tm_scopes *scopes, uint32_t row);
 
-/** Returns whether a node copies a tensor from the host, so that the tensor is an input of the
- * model. */
+/** Returns whether a node copies a tensor from the host. Such a tensor is an input of the model. */
 bool tm_scopes_brings(const tm_scopes *scopes, const tm_rank_view *view, uint32_t node);
 
 #endif

@@ -1,5 +1,5 @@
-/* The tables memory.snapshot, memory.site and memory.timeline. They have the contents of the files
- * that PyTorch writes about its memory. */
+/* The tables memory.snapshot, memory.site and memory.timeline, with the contents of PyTorch's files
+ * about its memory. */
 #include "tables.h"
 #include "tmerge/snapshot.h"
 

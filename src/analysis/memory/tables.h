@@ -35,19 +35,19 @@ tm_status tm_memory_add_categories(const tm_timeline *timeline, const tm_device_
                                    const tm_blocks *blocks, tm_tables *out,
                                    tm_error *err) TM_MUST_CHECK;
 
-/** What is needed to find the owner of a block. All pointers are borrowed. */
+/** The data that are needed to find the owner of a block. All pointers are borrowed. */
 typedef struct tm_live {
     const tm_rank_view *view;
     const tm_scopes *scopes;
 } tm_live;
 
-/** Adds a device's rows of memory.live: the blocks that were allocated at its peak. Returns TM_OK;
+/** Adds a device's rows of memory.live: the blocks that are allocated at its peak. Returns TM_OK;
  * TM_ERR_FAULT. */
 tm_status tm_memory_add_live(const tm_live *live, const tm_device_levels *d,
                              const tm_blocks *blocks, tm_tables *out, tm_error *err) TM_MUST_CHECK;
 
-/** Levels of memory.owner, in alphabetical order of their words. On one level, the owners are
- * modules. On the other level, they are operators. */
+/** Levels of memory.owner, in alphabetical order of their words: owners are modules or
+ * operators. */
 typedef enum tm_owner_level {
     TM_OWNERS_MODULE,
     TM_OWNERS_OPERATOR,

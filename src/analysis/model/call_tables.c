@@ -180,18 +180,17 @@ typedef struct call_key {
     uint32_t name, shapes;
 } call_key;
 
-/* GPU time of calls. Self times are without nested calls. Total times include nested calls. */
+/* GPU time of calls. Self times exclude nested calls; total times include them. */
 typedef struct device_time {
     int64_t all_ns, kernels_ns, tensor_ns;
 } device_time;
 
-/* Time of a call's backward pass: GPU time without nested calls (self), GPU time with nested calls
- * (total), host time. */
+/* Time of a call's backward pass: GPU time without and with nested calls (self and total), host
+ * time. */
 typedef struct backward_time {
     int64_t self_ns, total_ns, host_ns;
 } backward_time;
 
-/* Sums over a rank's calls that have the same key. */
 typedef struct call_sum {
     int64_t calls, host_self_ns, host_total_ns;
     device_time self, total;
@@ -201,8 +200,8 @@ typedef struct call_sum {
 
 /* A way to group a rank's calls: by name, or by name and shapes. */
 typedef struct grouping {
-    tm_call_level level; /* of the sums */
-    tm_keys keys;        /* of call_key */
+    tm_call_level level; /* level of the sums */
+    tm_keys keys;        /* keys of call_key */
     tm_vec sums;         /* [keys] of call_sum */
     uint32_t *slot; /* [calls->n] number of each call's key; TM_NO_KEY: the call is not summed */
 } grouping;
@@ -218,7 +217,7 @@ typedef struct summing {
     grouping by[N_GROUPINGS];
     device_time *total;      /* [calls->n] */
     backward_time *backward; /* [calls->n]; NULL if not requested */
-    bool *fits; /* [calls->n] whether tensor cores could do work of the call or of a nested call */
+    bool *fits; /* [calls->n] whether the call or a nested call could use tensor cores */
 } summing;
 
 static call_sum *sum_at(const grouping *g, uint32_t slot) {
@@ -232,7 +231,7 @@ static uint32_t add_key(grouping *g, const call_key *key) {
     return sum ? (uint32_t)(sum - (const call_sum *)g->sums.data) : TM_NO_KEY;
 }
 
-/* Gives each call the key for its name. */
+/* Sets each call's key to its name. */
 static bool key_by_name(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     /* [names] 1 + number of the key; 0: none yet */
@@ -241,7 +240,7 @@ static bool key_by_name(const summing *s, grouping *g) {
     for (size_t i = 0; i < s->calls->n && ok; i++) {
         uint32_t name = timeline->name[s->calls->calls[i].row];
         if (known[name] == 0)
-            /* If add_key fails, it returns TM_NO_KEY. Adding 1 then overflows to 0, and the
+            /* If add_key fails, it returns TM_NO_KEY. Then 1 + TM_NO_KEY overflows to 0, and the
              * subtraction below gives TM_NO_KEY again. */
             known[name] = 1 + add_key(g, &(call_key){name, TM_NO_NAME});
         g->slot[i] = known[name] - 1;
@@ -251,8 +250,8 @@ static bool key_by_name(const summing *s, grouping *g) {
     return ok;
 }
 
-/* Gives each call that has input shapes the key for its name and shapes. Calls and shapes are
- * sorted by row. */
+/* Sets the key of each call with input shapes to its name and shapes. Calls and shapes are sorted
+ * by row. */
 static bool key_by_shapes(const summing *s, grouping *g) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_shapes_attr *shapes = timeline->attrs[TM_ATTR_SHAPES];
@@ -271,8 +270,7 @@ static bool key_by_shapes(const summing *s, grouping *g) {
     return true;
 }
 
-/* Returns whether the devices are GPUs. Names of other devices' operations do not show tensor
- * cores. */
+/* Returns whether the devices are GPUs. Only names of GPU kernels show tensor cores. */
 static bool on_gpus(const tm_rank_view *view) {
     return tm_trace_noted(tm_timeline_metadata(view->timeline), TM_DEVICE_KIND).size == 0;
 }
@@ -291,8 +289,8 @@ static void add_time(device_time *to, const device_time *time) {
     to->tensor_ns = tm_sum(to->tensor_ns, time->tensor_ns);
 }
 
-/* Sums the times of calls by key. Self times are summed over all calls. Total times are summed only
- * over calls that are not nested in a call with the same key. */
+/* Sums the times of calls by key. Self times count for all calls. Total times count only for calls
+ * that are not nested in a call with the same key. */
 static void sum_calls(const summing *s, const grouping *g) {
     const tm_call *calls = s->calls->calls;
     for (size_t i = 0; i < s->calls->n; i++) {
@@ -345,8 +343,8 @@ static void find_device(summing *s) {
             add_time(&s->total[s->calls->calls[i].parent], &s->total[i]);
 }
 
-/* Adds the time of backward work to the call in which its forward operator ran, and to the calls
- * around that call. */
+/* Adds the time of backward work to the call in which its forward operator ran, and to all calls
+ * around it. */
 static void find_backward(summing *s) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_call *calls = s->calls->calls, *ops = s->view->operators->calls;
@@ -378,7 +376,7 @@ static void find_backward(summing *s) {
     }
 }
 
-/* Finds the keys with a call, or a nested call, whose work tensor cores could do. Looks at each
+/* Finds the keys with work that tensor cores could do, in a call or a nested call. Looks at each
  * name once. */
 static void find_fitting(const summing *s, const grouping *g) {
     for (uint32_t k = 0; k < g->sums.n; k++) {
@@ -432,8 +430,8 @@ static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     return true;
 }
 
-/* Finds the keys of all calls. The keys must be known before times are summed. Self times are then
- * added directly to the sums of the keys, so calls need memory only for totals. */
+/* Finds the keys of all calls before times are summed. Self times are then added directly to the
+ * sums of the keys, so calls need memory only for totals. */
 static bool make_groups(summing *s) {
     bool ok = true;
     for (int i = 0; i < s->n_groupings && ok; i++) {
@@ -531,9 +529,9 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
 tm_status tm_call_merge(const tm_names *names, tm_tables *tables, tm_error *err) {
     tm_table *shown = tm_tables_find(tables, tm_call_table.name);
     TM_TRY(tm_over_ranks_merge(&tm_call_part, &tm_call_table, names, tables, set_row, err));
-    /* Each process has all rows of its keys. So the job needs only the first TM_CALL_ROWS rows of a
-     * level from each process. The rows are sorted by key first. Rows with equal cost are then cut
-     * in the same order as in the job's table. */
+    /* Each process has all rows of its keys, so the job needs only the first TM_CALL_ROWS rows of a
+     * level from each. Sorts by key first, so that rows with equal cost are cut in the same order
+     * as in the job's table. */
     tm_table_sort(shown);
     tm_call_order(shown);
     return TM_OK;

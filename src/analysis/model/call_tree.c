@@ -37,8 +37,8 @@ const tm_table_def tm_tree_part =
                   TM_TREE_P_N, TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
-/* Takes the place of a node for a call that repeats another call. The call gets the node of that
- * other call later. */
+/* Stands for the node of a call that repeats another call. Later, the call gets the node of that
+ * other call. */
 #define LATER (UINT32_MAX - 1)
 
 /* A node of a rank's tree. Its parent has a lower index. */
@@ -50,8 +50,8 @@ typedef struct node {
     uint32_t parent, depth;
 } node;
 
-/* Key of a node of a rank. `text` is a hash of the name without addresses, because a function's
- * name may contain different addresses. */
+/* Key of a node. `text` is a hash of the name without addresses, because a function's name may
+ * contain different addresses on each run. */
 typedef struct node_key {
     uint64_t text;
     uint64_t parent;
@@ -61,8 +61,8 @@ typedef struct tree {
     const tm_rank_view *view;
     tm_tree_level level;
     const tm_calls *calls;
-    const tm_passes *passes; /* or NULL */
-    tm_keys keys;            /* of node_key */
+    const tm_passes *passes; /* NULL: backward work counts for the calls that launched it */
+    tm_keys keys;            /* keys of node_key */
     tm_vec nodes;            /* vector of node */
     uint64_t *hashes;        /* [names] hash of each name; 0: not yet computed */
     uint32_t *of;            /* [calls] node of each call */
@@ -115,7 +115,7 @@ static uint32_t add_node(tree *t, uint64_t text, int64_t name, uint32_t parent) 
     return (uint32_t)(n - nodes);
 }
 
-/* Adds a call to the node below @p parent that has the call's name. */
+/* Adds a call to the child of @p parent that has the call's name. */
 static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     uint32_t row = t->calls->calls[call].row, name = t->view->timeline->name[row];
     uint32_t at = add_node(t, text_hash(t, name), name, parent);
@@ -128,7 +128,7 @@ static bool add_call(tree *t, uint32_t call, uint32_t parent) {
     return true;
 }
 
-/* Returns the forward call that a recomputed call repeats: the call with the same name around the
+/* Returns the forward call that a recomputed call repeats: the call of the same name around the
  * forward operator. Returns TM_NO_CALL if there is none. */
 static uint32_t duplicate_of(tree *t, uint32_t call) {
     const tm_timeline *timeline = t->view->timeline;
@@ -141,8 +141,8 @@ static uint32_t duplicate_of(tree *t, uint32_t call) {
     return found;
 }
 
-/* Adds a recomputed call to the node of the call that it repeats. Also adds the duration of the
- * recomputed call to the node's ancestors, because their calls do not contain it. */
+/* Adds a recomputed call to the node of the call that it repeats. Also adds its duration to the
+ * node's ancestors, because their calls do not contain the recomputed call. */
 static void add_again(tree *t, uint32_t call, uint32_t at) {
     node *nodes = t->nodes.data;
     int64_t duration = t->view->timeline->duration_ns[t->calls->calls[call].row];
@@ -176,8 +176,8 @@ static bool add_calls(tree *t) {
 }
 
 /* Adds the functions in the recorded stacks of calls. The self time of a function is the duration
- * of its calls without nested calls that have a different stack. Until sum_up is called, host_ns is
- * the self time. */
+ * of its calls, minus nested calls with a different stack. Until sum_up is called, host_ns is the
+ * self time. */
 static bool add_stacks(tree *t) {
     const tm_timeline *timeline = t->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -211,8 +211,8 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the call that launched an event. This is the call of the runtime if it has a recorded
- * stack. Otherwise it is the call around the call of the runtime. */
+/* Returns the call that launched an event. This is the runtime call if its stack was recorded.
+ * Otherwise it is the call around the runtime call. */
 static uint32_t call_of_event(const tree *t, uint32_t row) {
     uint32_t asked = t->stacks ? tm_timeline_asked(t->view->timeline, row) : TM_NO_EVENT;
     const tm_call *calls = t->calls->calls, *own = NULL;
@@ -224,7 +224,7 @@ static uint32_t call_of_event(const tree *t, uint32_t row) {
 /* Returns the node to which a GPU event's time is added, and sets its pass; NO_NODE if out of
  * memory. */
 static uint32_t node_of_event(tree *t, uint32_t row, tm_pass *pass) {
-    /* these values take the place of a hash of a name */
+    /* used instead of a name's hash */
     static const uint64_t outside = 1, unknown = 2;
     uint32_t call = call_of_event(t, row);
     uint32_t op = t->passes ? t->view->operators->above[row] : TM_NO_CALL;
@@ -256,8 +256,8 @@ static bool add_device(tree *t) {
     return true;
 }
 
-/* Adds the host time of autograd's outermost nodes to the calls in which their forward operators
- * ran. */
+/* Adds the host time of autograd's outermost nodes to the calls that contain their forward
+ * operators. */
 static void add_backward_host(tree *t) {
     const tm_call *ops = t->view->operators->calls;
     for (size_t i = 0; i < t->view->operators->n; i++) {
@@ -312,7 +312,7 @@ static bool add_rows(const tree *t, tm_table *part) {
         tm_cell_set_int(&row[TM_TREE_P_NAME], n->name);
         tm_cell_set_int(&row[TM_TREE_P_CALLS], n->calls);
         tm_cell_set_int(&row[TM_TREE_P_HOST_TOTAL], n->host_ns);
-        /* because times are rounded, a call may seem to end after the call around it */
+        /* Because times are rounded, a call may seem to end after the call around it. */
         int64_t own = n->host_ns - n->host_below_ns;
         tm_cell_set_int(&row[TM_TREE_P_HOST_SELF], own > 0 ? own : 0);
         tm_cell_set_int(&row[TM_TREE_P_DEVICE_TOTAL], device);

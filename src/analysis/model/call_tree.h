@@ -11,10 +11,10 @@ struct tm_passes;
 /* Maximum number of nodes of a job in the table. */
 #define TM_TREE_NODES 10000
 
-/* Special values of a name id. TM_TREE_OUTSIDE is work that was launched outside of all calls of
- * the level. TM_TREE_UNKNOWN is work whose launch was not recorded. TM_TREE_OTHERS stands for the
- * rows that a long table omits. A value v <= TM_TREE_STACK is a function in call stack number
- * TM_TREE_STACK - v: the function at the depth of the node. */
+/* Special values of a name id. TM_TREE_OUTSIDE: work that was launched outside of all calls of the
+ * level. TM_TREE_UNKNOWN: work whose launch was not recorded. TM_TREE_OTHERS: rows that a long
+ * table omits. A value v <= TM_TREE_STACK: a function in call stack number TM_TREE_STACK - v, at
+ * the depth of the node. */
 enum { TM_TREE_OUTSIDE = -1, TM_TREE_UNKNOWN = -2, TM_TREE_OTHERS = -3, TM_TREE_STACK = -4 };
 
 /** Levels of the table, in alphabetical order of the words that the table has for them. */
@@ -77,8 +77,8 @@ enum {
  * Adds the nodes of a rank. Also adds a node for work that was launched outside of the level's
  * calls, and a node for work with an unknown launch.
  * @param calls   the rank's calls of the level
- * @param passes  if given, backward work is added to the calls in which its forward operators ran.
- *                If NULL, it is added to the calls that launched it.
+ * @param passes  if given, backward work is added to the calls in which its forward operators ran;
+ *                otherwise to the calls that launched it
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_tree_rows(const tm_rank_view *view, tm_tree_level level, const tm_calls *calls,
@@ -93,14 +93,14 @@ tm_status tm_tree_stack_rows(const tm_rank_view *view, const tm_calls *calls, tm
  * TM_ERR_FAULT. */
 tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Numbers the nodes of each level. Children follow their parent, and the longest child comes
- * first. Keeps the TM_TREE_NODES nodes with the largest host_total_ns. The ancestors of a kept node
- * are also kept, because a parent takes at least as long as its children. Merges the other nodes
- * into one node. Returns TM_OK; TM_ERR_FAULT. */
+/** Numbers the nodes of each level, children after their parent, the longest child first. Keeps the
+ * TM_TREE_NODES nodes with the largest host_total_ns, and merges all others into one node. The
+ * ancestors of a kept node are also kept, because a parent takes at least as long as its children.
+ * Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_tree_number(tm_table *shown, tm_error *err) TM_MUST_CHECK;
 
-/** A name without the first address in it. An address is a text such as " at 0x7f5c2c0b1d30".
- * `head` is the text before the address, and `tail` is the text after it. */
+/** A name without its first address, such as " at 0x7f5c2c0b1d30": the text before it (`head`) and
+ * after it (`tail`). */
 typedef struct tm_plain_name {
     tm_text head, tail;
 } tm_plain_name;

@@ -129,7 +129,7 @@ static tm_status set_name(const tm_names *names, const tm_cell *key, tm_table *s
     return set_plain(frame_at(stack, key[TM_TREE_P_DEPTH].value.i), shown, cell, err);
 }
 
-/* Sets the sums over ranks. Rows that are not calls have no host times. */
+/* Sets the sums over ranks. Rows for work outside of calls have no host times. */
 static void set_sums(const tm_rank_rows *rows, tm_cell *row) {
     const tm_cell *key = tm_rank_rows_key(rows);
     bool calls = key[TM_TREE_P_NAME].value.i != TM_TREE_OUTSIDE &&
@@ -173,7 +173,7 @@ tm_status tm_tree_merge(const tm_names *names, tm_tables *tables, tm_error *err)
     return tm_over_ranks_merge(&tm_tree_part, &tm_tree_table, names, tables, set_row, err);
 }
 
-/* A row of the table: the values by which it is sorted, and its links in the tree. */
+/* A row of the table: the values for sorting it, and its links in the tree. */
 typedef struct place {
     int64_t path, parent, total_ns;
     uint32_t row, above;  /* `above` is the index of the parent, or NO_NODE */
@@ -184,17 +184,16 @@ static int by_path(const void *a, const void *b) {
     return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
 }
 
-/* Sorts by time, shortest first. Children are inserted at the front of their list, so the longest
- * child ends up first. */
+/* Sorts by time, shortest first. Each child is inserted at the front of its parent's list, so the
+ * longest child ends up first. */
 static int by_time(const void *a, const void *b) {
     const place *x = *(const place *const *)a, *y = *(const place *const *)b;
     return x->total_ns != y->total_ns ? tm_order_i64(x->total_ns, y->total_ns)
                                       : tm_order_i64(y->path, x->path);
 }
 
-/* Adds an omitted row to the row that stands for all omitted rows. Adds totals only if the parent
- * of the omitted row is kept (`outermost`). Otherwise the parent is omitted, too, and its totals
- * already include this row. */
+/* Adds an omitted row to the row that stands for all omitted rows. Adds totals only if the row's
+ * parent is kept (`outermost`). If the parent is omitted, its totals already include this row. */
 static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     for (int c = TM_TREE_CALLS; c < TM_TREE_N; c++) {
         bool own = c == TM_TREE_CALLS || c == TM_TREE_HOST_SELF || c == TM_TREE_DEVICE_SELF;
@@ -204,8 +203,8 @@ static void leave_out(tm_cell *others, const tm_cell *row, bool outermost) {
     }
 }
 
-/* Of rows [first, end), keeps the first n and all rows that are not calls. Moves later rows of the
- * table up. Appends a row with the sums of the removed rows. */
+/* Keeps the first n of rows [first, end), and all rows among them that are not calls. Appends a row
+ * with the sums of the removed rows. Later rows of the table move up. */
 static tm_status cut(tm_table *shown, size_t first, size_t end, size_t n, tm_error *err) {
     tm_cell others[TM_TREE_N];
     int64_t *paths = malloc((n + 1) * sizeof *paths);
@@ -251,8 +250,8 @@ static tm_status keep_longest(tm_table *shown, const char *level, tm_error *err)
     rows.cells = tm_table_row(shown, first);
     rows.n_rows = end - first;
     tm_table_rank(&rows, TM_TREE_HOST_TOTAL);
-    /* Drops all nodes that have the same time as the first dropped node. They might be ancestors of
-     * kept nodes. */
+    /* Also drops all nodes with the same time as the first dropped node, because that node might be
+     * the parent of one of them. */
     int64_t least = tm_table_row(&rows, n)[TM_TREE_HOST_TOTAL].value.i;
     while (n > 0 && tm_table_row(&rows, n - 1)[TM_TREE_HOST_TOTAL].value.i == least)
         n--;

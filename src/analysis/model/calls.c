@@ -17,8 +17,8 @@ static bool is_module(void *context, const tm_timeline *timeline, uint32_t row) 
     return tm_call_kinds_at(context, timeline->name[row]) == TM_CALL_KIND_MODULE;
 }
 
-/* Adds the calls of modules. The parent of a module is the innermost module around it, even if
- * other calls are in between. */
+/* Adds the calls of modules. The parent of a module is the innermost module around it. Other calls
+ * may be in between. */
 static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error *err) {
     const tm_call_class modules = {TM_CALL_IN(TM_CAT_PYTHON), is_module, view->call_kinds};
     tm_calls calls;
@@ -31,7 +31,7 @@ static tm_status add_modules(const tm_rank_view *view, tm_tables *out, tm_error 
     return status;
 }
 
-/* Rows and attributes both ascend, so each search starts at the last match. */
+/* Rows and attributes both ascend, so each search starts at the previous match. */
 static bool bears_stack(void *context, const tm_timeline *timeline, uint32_t row) {
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
     size_t *next = context, n = timeline->n_attrs[TM_ATTR_OPERATOR];
@@ -48,7 +48,7 @@ static bool any_bears_stack(const tm_timeline *timeline) {
     return i < n;
 }
 
-/* Adds the functions: Python functions or, if none were recorded, functions in the stacks of other
+/* Adds the Python functions. If none were recorded, adds the functions in the stacks of other
  * calls. */
 static tm_status add_functions(const tm_rank_view *view, bool python, tm_tables *out,
                                tm_error *err) {
@@ -85,8 +85,7 @@ static tm_status calls_merge(const tm_names *names, tm_tables *tables, tm_error 
     return tm_tree_merge(names, tables, err);
 }
 
-/* Each process sent its rows with the highest costs. The rows that the job keeps are among
- * these. */
+/* Each process sent its rows with the highest costs. They include all rows that the job keeps. */
 static tm_status calls_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_call_order(tm_tables_find(out, tm_call_table.name));

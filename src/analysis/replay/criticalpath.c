@@ -10,8 +10,9 @@
 #include "replay/whatif/result.h"
 #include "timeline/collectives.h"
 
-/* Limits for the number of rows. NAMES_MAX: names on the path. PIECES_LEAST to PIECES_MAX: pieces
- * of a step. ALL_PIECES_MAX: pieces of all steps together. */
+/* Limits for numbers of rows. NAMES_MAX: names on the path. PIECES_MAX: pieces of a step (fewer if
+ * there are many steps, but at least PIECES_LEAST). ALL_PIECES_MAX: pieces of all steps
+ * together. */
 enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 200000 };
 
 /* Parts of the critical path by kind of edge, in the order of the columns. */
@@ -389,7 +390,8 @@ static size_t pieces_of_a_step(const tm_replay_result *r) {
     return share > PIECES_MAX ? PIECES_MAX : share < PIECES_LEAST ? PIECES_LEAST : share;
 }
 
-/* Merges a piece into the row before it. The row describes the longest of its pieces. */
+/* Merges a piece into the row before it. The row has the rank, kind and name of the longest of its
+ * pieces. */
 static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longest_ns) {
     const int64_t begin_ns = row->begin_ns, ns = row->ns + piece.ns;
     if (piece.ns > *longest_ns) {
@@ -401,8 +403,8 @@ static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longes
 }
 
 /* Joins adjacent pieces of a step that have the same rank, kind and name. If too many pieces
- * remain, keeps the first piece and the longest pieces. Every other piece is merged into the kept
- * piece before it. */
+ * remain, keeps the first and the longest pieces, and merges each other piece into the kept piece
+ * before it. */
 static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
     for (size_t i = first; i < behind; i++) {
         const tm_path_piece *p = piece_at(r, i);

@@ -1,5 +1,5 @@
-/* Analysis `whatif`: the job's wall time if a rank, host, stage, kind of work or kernel performed
- * like its peers. Analysis `stragglers` counts the time that GPUs waited. */
+/* Analysis `whatif`: how long the job would take if a rank, host, stage, kind of work or kernel
+ * performed like its peers. Unlike it, analysis `stragglers` counts the time that GPUs waited. */
 #include "tmerge/analysis.h"
 
 #include <inttypes.h>
@@ -16,11 +16,10 @@
 #include "timeline/collectives.h"
 
 /* A result is `sure` only within these limits. DOUBT_PCT: maximum share of unexplained time in the
- * steps, and in a saving [%]. LEAST_SLOWDOWN: minimum slowdown; with a smaller slowdown, the ideal
- * time would exceed the recorded time. MISSING_SHARE: maximum share of missing ranks. */
+ * steps, and in a saving [%]. LEAST_SLOWDOWN: minimum slowdown; below it, the ideal time would
+ * exceed the recorded time. MISSING_SHARE: maximum share of missing ranks. */
 static const double DOUBT_PCT = 5.0, LEAST_SLOWDOWN = 0.99, MISSING_SHARE = 0.1;
-/* Maximum share of unmatched communication [%]. If it is higher, the effects between ranks are
- * unknown. */
+/* Maximum share of unmatched communication [%]. Above it, the effects between ranks are unknown. */
 static const double MOST_UNMATCHED_PCT = 50.0;
 /* Minimum share of the marked steps' time that the replay must cover [%]. */
 static const double LEAST_REPLAYED_PCT = 90.0;
@@ -342,8 +341,8 @@ static bool is_timed(const tm_replay_result *r) {
     return percent(2 * r->uncertainty_ns, mean(r, r->total_ns)) <= DOUBT_PCT || r->n_ranks == 1;
 }
 
-/* Returns how much of the marked steps was replayed [%]. Time before the first GPU event, which may
- * be most of a short recording, is not replayed. */
+/* Returns the replayed share of the marked steps [%]. Time before the first GPU event is not
+ * replayed. It may be most of a short recording. */
 static double replayed_pct(const tm_replay_result *r) {
     return r->window_ns > 0 ? percent(r->total_ns, r->window_ns) : 100.0;
 }
@@ -382,8 +381,7 @@ static doubt first_doubt(const tm_replay_result *r) {
                                                   : DOUBT_NONE;
 }
 
-/* Writes the reason to doubt the figures. If there is no such reason, writes how the figures were
- * computed. */
+/* Writes the reason to doubt the figures, or how they were computed if there is no such reason. */
 static void write_evidence(const tm_replay_result *r, char *out, size_t size) {
     double error = error_pct(r), unmatched = percent(r->unmatched_ns, r->comm_ns);
     char clocks[32];
@@ -630,7 +628,7 @@ static tm_status add_network(const tm_replay_result *r, tm_tables *out, tm_error
 }
 
 static tm_status add_split(const tm_replay_result *r, tm_tables *out, tm_error *err) {
-    double sums[2] = {0}; /* [0]: stages that do not differ; [1]: stages that differ */
+    double sums[2] = {0}; /* index 0: stages that do not differ; index 1: stages that differ */
     size_t n[2] = {0};
     for (size_t i = 0; i < r->stages.n; i++) {
         const tm_split_stage *s = (const tm_split_stage *)r->stages.data + i;
@@ -668,7 +666,7 @@ static tm_status whatif_collectives(const tm_collectives *own, tm_tables *out, t
     return add_steps(r, out, err);
 }
 
-/* if work was not recorded, the replay ends too early, so no saving is sure */
+/* Marks no saving as sure. If work was not recorded, the replay ends too early. */
 static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     tm_table *items = tm_tables_find(out, item_def.name);
     char what[TM_DOUBT_TEXT] = "", text[TM_DOUBT_TEXT + 64];
@@ -682,8 +680,7 @@ static tm_status doubt_all(tm_tables *out, tm_cell *row, tm_error *err) {
     return tm_table_set_text(tm_tables_find(out, job_def.name), &row[J_EVIDENCE], text, err);
 }
 
-/* Uses the ranks that the verdict names. They are known, because the job part of `stragglers` has
- * run before. */
+/* Uses the ranks that the verdict names. The job part of `stragglers` has set them before. */
 static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, job_def.name);
     char headline[TM_SAVINGS_MAX];

@@ -2,7 +2,7 @@
 
 #include "timeline/host_comm.h"
 
-/* Returns set number i of a tm_busy; NULL after the last. */
+/* Returns set number i of a tm_busy; NULL if i is too large. */
 static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     tm_intervals *sets[] = {
         &busy->compute,          &busy->communication,  &busy->memory,        &busy->overlap,
@@ -12,7 +12,7 @@ static tm_intervals *sets_of(tm_busy *busy, size_t i) {
     return i < sizeof sets / sizeof *sets ? sets[i] : NULL;
 }
 
-/* Takes the place of a device number, and stands for all devices of the rank. */
+/* Stands for all devices of the rank, in place of a device number. */
 static const int32_t ALL_DEVICES = -1;
 
 /* Adds the events of a track to P, C or M by their roles. */
@@ -36,7 +36,7 @@ static bool collect_track(const tm_timeline *timeline, const tm_track *track, tm
     return true;
 }
 
-/* Collects P, C and M of one device, or of all devices. The window is always that of the whole
+/* Collects P, C and M of one device or of all devices. The window is always that of the whole
  * rank. */
 static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
     for (size_t k = 0; k < timeline->n_tracks; k++) {
@@ -46,8 +46,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
         if (counts && !collect_track(timeline, track, out))
             return false;
     }
-    /* Each span has its own window: between spans nothing was recorded, but the GPU may have
-     * worked. */
+    /* Each span has its own window, because the GPU may have worked unrecorded between spans. */
     for (size_t i = 0; i < timeline->n_spans; i++)
         if (timeline->spans[i].n_gpu_events > 0 &&
             !tm_intervals_add(&out->window, tm_opened(timeline, timeline->spans[i].gpu_begin_ns),
@@ -61,8 +60,7 @@ static bool collect(const tm_timeline *timeline, int32_t device, tm_busy *out) {
 }
 
 /* Times of communication kernels on the rank's own clock. Each kernel is split into a wait and the
- * transfer after the wait. If an operation lacks ranks, only a minimum of the wait is known. This
- * minimum is in `least`. */
+ * transfer after it. If an operation lacks ranks, only a minimum of the wait is known (`least`). */
 typedef struct split {
     tm_intervals wait, transfer, least;
 } split;
@@ -71,7 +69,7 @@ static bool collect_waits(const tm_timeline *timeline, split *out, bool *any) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n; i++) {
-        /* below 0: unknown, so the kernel counts neither as wait nor as transfer */
+        /* below 0: unknown, so the kernel adds neither a wait nor a transfer */
         int64_t waited = timeline->answers[i].wait_ns;
         const int64_t least_ns = timeline->answers[i].least_ns;
         int64_t begin = timeline->begin_ns[attrs[i].event];
@@ -91,8 +89,8 @@ static bool collect_waits(const tm_timeline *timeline, split *out, bool *any) {
     return true;
 }
 
-/* Splits exposed communication into waits and transfers. Time in which a kernel waits while another
- * kernel transfers counts as transfer. */
+/* Splits exposed communication into waits and transfers. If one kernel waits while another
+ * transfers, the time counts as transfer. */
 static bool split_exposed(const tm_timeline *timeline, tm_busy *out) {
     split s = {TM_INTERVALS(), TM_INTERVALS(), TM_INTERVALS()};
     tm_intervals shown = TM_INTERVALS(), bare = TM_INTERVALS(), rest = TM_INTERVALS();
@@ -130,7 +128,8 @@ static tm_status compute(const tm_timeline *timeline, int32_t device, tm_busy *o
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* If a rank's recording has only communication, clears all sets except communication and window. */
+/* Clears all sets except communication and window, if the rank's recording has only
+ * communication. */
 static void forget_others(tm_busy *out) {
     out->any_wait = false;
     out->comm_alone = true;
@@ -185,7 +184,7 @@ static bool computes_throughout(const tm_busy *busy) {
     return 2 * parts >= PARTS;
 }
 
-/* Removes devices that are not the rank's own. If only one device is left, removes it, too. */
+/* Removes the devices that are not the rank's own. If one device is left, removes it, too. */
 static void leave_own(const tm_timeline *timeline, tm_vec *devices) {
     tm_device_busy *v = devices->data;
     const bool whole_job = timeline->world_size <= 1;
@@ -279,7 +278,7 @@ int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_
 
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step) {
     int64_t begin = step->begin_ns, end = step->end_ns;
-    /* Without GPU events, the window is 0, so the rank does not count in means over ranks. */
+    /* Without GPU events, the window is 0. The rank then does not count in means over ranks. */
     if (!busy->any)
         return (tm_busy_times){0};
     tm_busy_times t = {

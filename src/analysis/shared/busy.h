@@ -19,8 +19,8 @@ typedef struct tm_busy {
     tm_intervals window;
     tm_intervals exposed_transfer; /* C_transfer \ P */
     tm_intervals exposed_wait;     /* (C_wait \ P) \ C_transfer */
-    /* Minimum waits in operations that lack ranks. Such a wait lasts at least until the last
-     * recorded rank came. Does not contain P, C_transfer and C_wait. */
+    /* Minimum waits in operations that lack ranks: until the last recorded rank came. Does not
+     * contain P, C_transfer and C_wait. */
     tm_intervals exposed_least;
     bool any;        /* whether the rank has GPU events */
     bool comm_alone; /* whether only communication is recorded; then all sets but C and the window
@@ -41,11 +41,11 @@ typedef struct tm_busy_times {
 tm_status tm_busy_compute(const tm_timeline *timeline, tm_busy *out, tm_error *err) TM_MUST_CHECK;
 void tm_busy_free(tm_busy *busy);
 
-/** Busy time of one device of a rank. The window in `busy` is that of the whole rank. The sets of
- * waits and transfers are empty. */
+/** Busy time of one device of a rank. `busy` has the window of the whole rank, and empty sets of
+ * waits and transfers. */
 typedef struct tm_device_busy {
     int32_t device;
-    /* whether the device's busy time exceeds 1 / TM_DEVICE_WORKS of the busiest device's busy
+    /* whether the device is busy for more than 1 / TM_DEVICE_WORKS of the busiest device's busy
      * time */
     bool works;
     tm_busy busy;
@@ -75,8 +75,8 @@ tm_busy_times tm_busy_rank(const tm_busy *busy);
 tm_busy_times tm_busy_step(const tm_busy *busy, const tm_timeline *timeline, const tm_step *step);
 
 /** Returns the duration of a row of overlap.step for comparison with other ranks [ns]. If the rank
- * marks steps, this is the row's window. Otherwise the row spans all host events, so the function
- * returns the rank's window in @p unmarked, which is the table overlap.unmarked. */
+ * marks steps, it is the row's window, @p window_ns. Otherwise that window spans all host events,
+ * so the result is the rank's window in @p unmarked (the table overlap.unmarked). */
 int64_t tm_busy_compared(const tm_table *unmarked, int64_t rank, int64_t window_ns);
 
 /** Returns the duration of a step's window, without the time between spans [ns]. */

@@ -3,13 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A name that starts with `start`, and contains `part` after that, is of `kind`. The first
- * matching row counts: a data loader's __next__, in which the program waits for a batch, comes
- * before the loader's other spans. "cu" matches the calls of both the driver (cu...) and the
- * runtime (cuda...). */
+/* A name is of `kind` if it starts with `start`, and contains `part` after that. The first matching
+ * row counts. So a data loader's __next__, in which the program waits for a batch, comes before the
+ * loader's other spans. "cu" matches the calls of both the driver (cu...) and the runtime
+ * (cuda...). */
 typedef struct rule {
     const char *start;
-    size_t size; /* of start */
+    size_t size; /* size of `start` */
     const char *part;
     tm_call_kind kind;
 } rule;
@@ -75,7 +75,7 @@ static const rule rules[] = {
     RULE("enumerate(DataPipe)#", "", TM_CALL_KIND_INPUT),
     RULE("IteratorGetNext", "::DoCompute", TM_CALL_KIND_INPUT), /* TensorFlow */
     RULE("Input::Wait", "",
-         TM_CALL_KIND_INPUT), /* added by the XPlane reader, around input stages */
+         TM_CALL_KIND_INPUT), /* added by the XPlane reader around input stages */
     RULE("enumerate(DataLoader)#", "", TM_CALL_KIND_SCOPE),
     RULE("Optimizer.step#", "", TM_CALL_KIND_OPTIMIZER),
     RULE("Optimizer.zero_grad#", "", TM_CALL_KIND_ZERO_GRAD),
@@ -101,7 +101,7 @@ static const rule rules[] = {
 tm_call_kind tm_call_kind_of(tm_text name) {
     for (size_t r = 0; r < sizeof rules / sizeof *rules; r++) {
         const rule *x = &rules[r];
-        if (*x->start != *name.bytes && x->size > 0) /* a fast check that fails for most rows */
+        if (*x->start != *name.bytes && x->size > 0) /* a quick check that rules out most rows */
             continue;
         if (name.size >= x->size && memcmp(name.bytes, x->start, x->size) == 0 &&
             strstr(name.bytes + x->size, x->part))

@@ -15,11 +15,11 @@ typedef enum tm_call_kind {
     TM_CALL_KIND_CAPTURE,    /* starts a graph capture, during which launches run nothing */
     TM_CALL_KIND_CAPTURED,   /* ends a graph capture */
     TM_CALL_KIND_SYNC,       /* waits for the GPU */
-    TM_CALL_KIND_COPY,       /* copies or sets memory; may wait until that is done */
+    TM_CALL_KIND_COPY,       /* copies or sets memory; may wait until this is done */
     TM_CALL_KIND_ALLOCATION, /* allocates or frees device memory or pinned memory */
     TM_CALL_KIND_LOADING,    /* loads or unloads device code */
     TM_CALL_KIND_INPUT,      /* waits for the next batch */
-    TM_CALL_KIND_STEP,       /* marks a step; known from the timeline, not from the name */
+    TM_CALL_KIND_STEP,       /* marks a step; not known from the name, but from the timeline */
     TM_CALL_KIND_OPTIMIZER,  /* an optimizer step */
     TM_CALL_KIND_ZERO_GRAD,  /* the optimizer clears gradients */
     TM_CALL_KIND_MODULE,     /* a module of the model */
@@ -37,20 +37,20 @@ static inline bool tm_call_kind_is_scope(tm_call_kind kind) {
     return kind == TM_CALL_KIND_INPUT || (kind >= TM_CALL_KIND_STEP && kind <= TM_CALL_KIND_SCOPE);
 }
 
-/** Kinds of names, as a cache: a name is classified when it is first needed. */
+/** A cache of the kinds of names. A name is classified when its kind is first needed. */
 typedef struct tm_call_kinds {
     const tm_names *names; /* borrowed */
     uint8_t *known;        /* [names] tm_call_kind; 0: not yet classified; owned */
     /* [names] 1 + whether the name is of the user's own code; 0: not yet known; owned */
     uint8_t *own;
-    uint8_t *attention; /* [names] 1 + whether it is attention; 0: not yet known; owned */
+    uint8_t *attention; /* [names] 1 + whether the name shows attention; 0: not yet known; owned */
     uint8_t *looked;    /* [names] whether traits are set; owned */
     tm_kernel_traits *traits;
     tm_kernel_words words;
 } tm_call_kinds;
 
-/** Returns false if out of memory. The caller calls tm_call_kinds_free in either case. No names may
- * be added to @p names before that. */
+/** Returns false if out of memory. In either case, the caller calls tm_call_kinds_free. Until then,
+ * @p names must not get new names. */
 bool tm_call_kinds_init(tm_call_kinds *call_kinds, const tm_names *names);
 void tm_call_kinds_free(tm_call_kinds *call_kinds);
 

@@ -8,8 +8,7 @@
 /* A call of the current thread that has not ended. */
 typedef struct open_call {
     int64_t begin_ns, end_ns;
-    int64_t covered_ns; /* time before covered_ns is already divided between the call and its
-                           children */
+    int64_t covered_ns; /* time before this is already divided between the call and its children */
     uint32_t call;
 } open_call;
 
@@ -24,8 +23,8 @@ static open_call *innermost(walk *w) {
     return w->open.n > 0 ? (open_call *)w->open.data + w->open.n - 1 : NULL;
 }
 
-/* Pops the calls that have ended. A call without duration contains events that start at the same
- * time. */
+/* Pops the calls that have ended before an event begins. A call without duration contains events
+ * that start at the same time. */
 static void leave_ended(walk *w, int64_t begin_ns) {
     for (open_call *top; (top = innermost(w)) != NULL; w->open.n--)
         if (top->end_ns > begin_ns || (top->end_ns == begin_ns && top->begin_ns == begin_ns))
@@ -39,8 +38,8 @@ static void leave_crossed(walk *w, int64_t end_ns) {
             return;
 }
 
-/* Subtracts [begin, end) from the self time of the innermost call, but no time twice. Must be
- * called in the order of starts. */
+/* Subtracts [begin, end) from the self time of the innermost call. No time is subtracted twice.
+ * Must be called in the order of starts. */
 static void cover(walk *w, int64_t begin_ns, int64_t end_ns) {
     open_call *top = innermost(w);
     if (!top)
@@ -78,8 +77,8 @@ static bool is_of(const tm_call_class *class, const tm_timeline *timeline, uint3
            (!class->is_call || class->is_call(class->context, timeline, row));
 }
 
-/* A thread's rows are sorted by start, longer events first. So all calls that may contain an event
- * are open when the event comes. */
+/* Finds the calls of a thread. Its rows are sorted by start, longer events first. So when an event
+ * comes, all calls that may contain it are open. */
 static bool walk_thread(walk *w, const tm_track *track, const tm_call_class *class) {
     const tm_timeline *timeline = w->timeline;
     w->open.n = 0;

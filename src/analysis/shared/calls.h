@@ -11,27 +11,27 @@
 typedef struct tm_call {
     uint32_t row;    /* timeline row */
     uint32_t parent; /* innermost call of the class around this call; TM_NO_CALL: none */
-    int64_t self_ns; /* duration without direct children: calls of the class, and runtime and driver
-                        calls */
+    int64_t self_ns; /* duration without direct children (calls of the class, runtime calls, driver
+                        calls) */
 } tm_call;
 
 /**
  * Calls nest by time. Events of a thread are sorted by start, longer events first. An event is
  * within the innermost open call that does not end before the event. If two calls overlap without
- * nesting (rounding, coroutines), the later call is not within the earlier one, and the next events
- * are within the later one. */
+ * nesting (because of rounding or coroutines), the later call is not within the earlier one. The
+ * next events are within the later call.
+ */
 typedef struct tm_calls {
     tm_call *calls; /* [n] sorted by row, so that parents come before children; owned */
     size_t n;
-    /* [n_events] the call around each event; owned. For a call: its parent. For another event on a
-     * thread: the innermost call that is open when the event starts. For a GPU event: the innermost
-     * call that is open when the event is launched. TM_NO_CALL if there is no such call. */
+    /* [n_events] the call around each event; TM_NO_CALL: none; owned. For a call: its parent. For
+     * another event on a thread: the innermost call that is open when the event starts. For a GPU
+     * event: the innermost call that is open when the event is launched. */
     uint32_t *above;
 } tm_calls;
 
-/** A class of calls. A duration event on a thread is in the class if its category is in
- * `categories`, and if is_call returns true for it. If is_call is NULL, the category is
- * sufficient. */
+/** A class of calls: duration events on threads whose category is in `categories`, and for which
+ * is_call returns true. If is_call is NULL, the category is sufficient. */
 typedef struct tm_call_class {
     uint32_t categories; /* TM_CALL_IN(category) | ... */
     bool (*is_call)(void *context, const tm_timeline *timeline, uint32_t row);

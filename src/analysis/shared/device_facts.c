@@ -6,8 +6,8 @@
 
 #include "timeline/metadata.h"
 
-/* Returns the number in a JSON value if the number is positive and exact in a double. Otherwise
- * returns @p known, the number known so far. */
+/* Returns the number in a JSON value if it is positive and exact in a double. Otherwise returns @p
+ * known, the value so far. */
 static double number_of(const cJSON *entry, const char *key, double known) {
     const cJSON *item = cJSON_GetObjectItemCaseSensitive(entry, key);
     bool is = cJSON_IsNumber(item) && item->valuedouble > 0 && item->valuedouble < 1e15;
@@ -30,8 +30,8 @@ static bool read_entry(const cJSON *entry, int32_t device, tm_device *out) {
 }
 
 /* Reads a device from the list of devices, which is stored apart from other metadata. The list may
- * have many more devices than the rank uses. So this function parses only entries that contain the
- * device's id. */
+ * have many more devices than the rank uses, so only entries that contain the device's id are
+ * parsed. */
 static bool read_likely(const char *list, int32_t device, tm_device *out) {
     char member[24];
     bool found = false;

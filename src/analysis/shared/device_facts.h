@@ -15,8 +15,8 @@ typedef struct tm_device {
     char name[64];       /* truncated to fit */
 } tm_device;
 
-/** Reads a device from `deviceProperties` (in 2021: `computeProperties`). If several entries have
- * the device's number, each value is from the last entry that has it. */
+/** Reads a device from `deviceProperties` (`computeProperties` in traces of 2021). If several
+ * entries have the device's number, the last entry that has a value counts. */
 void tm_device_find(const tm_timeline *timeline, const tm_names *names, int32_t device,
                     tm_device *out);
 

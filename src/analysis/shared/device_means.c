@@ -15,7 +15,7 @@ size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first) {
 
 bool tm_device_works(const tm_tables *tables, size_t row) {
     const tm_cell *works = tm_table_cell(tm_tables_find(tables, "overlap.device"), row, "works");
-    /* older stores have no value, and have rows only for working devices */
+    /* older stores have no value, and rows only for working devices */
     return works->null || works->value.i;
 }
 

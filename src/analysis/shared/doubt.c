@@ -6,9 +6,9 @@
 
 #include "table/shown.h"
 
-/* Figures that may be off by more than this support no conclusion [%]. */
+/* Figures that may be off by more than this [%] support no conclusion. */
 static const double DOUBT_PCT = 5.0;
-/* smaller possible errors are not shown in the summary [%] */
+/* Possible errors below this [%] are not shown in the summary. */
 static const double REPORTED_PCT = 1.0;
 
 static const tm_table *rows_of(const tm_tables *tables) {
@@ -20,7 +20,7 @@ static int64_t count(const tm_table *table, size_t row, const char *column) {
     return cell->null ? 0 : cell->value.i;
 }
 
-/* Returns a cell's value; 0 for null, as on ranks without GPU events. */
+/* Returns a cell's value; 0 for null, which ranks without GPU events have. */
 static double percent(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
     return cell->null ? 0.0 : cell->value.r;
@@ -31,8 +31,8 @@ static double moves(const tm_table *table, size_t row) {
     return percent(table, row, "moves_pct");
 }
 
-/* Returns whether a column shows much doubt. This is so if the column's mean over the ranks exceeds
- * DOUBT_PCT. It is also so if the value exceeds DOUBT_PCT on more than DOUBT_PCT of the ranks. */
+/* Returns whether a column shows much doubt: its mean over the ranks exceeds DOUBT_PCT, or its
+ * value exceeds DOUBT_PCT on more than DOUBT_PCT of the ranks. */
 static bool is_much(const tm_tables *tables, const char *column) {
     const tm_table *table = rows_of(tables);
     double sum = 0.0, n = 0.0, much = 0.0;
@@ -93,8 +93,8 @@ static void append_who(const tm_table *table, size_t worst, int64_t n, char out[
     append(out, text);
 }
 
-/* Writes a text such as "240 of 256 launches have no kernel". If all of these launches launched
- * graphs, writes "the compute kernels of 240 graph launches were not recorded" instead. */
+/* Writes a text such as "240 of 256 launches have no kernel". If all launches without kernels
+ * launched graphs, writes "the compute kernels of 240 graph launches were not recorded". */
 static void launches_text(const tm_table *table, size_t row, char *out, size_t size) {
     int64_t lost = count(table, row, "launches_lost"), graphs = count(table, row, "graphs_lost");
     if (graphs == lost)
@@ -129,8 +129,7 @@ static void append_cut(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT
 
 static void append_impossible(const tm_table *table, size_t row, char out[TM_DOUBT_TEXT]) {
     char text[320], how[64] = "lasts longer than is possible", more[64] = "";
-    /* Durations: the time in doubt, the compute time with the doubtful kernels, and the compute
-     * time without the doubtful kernels. */
+    /* time in doubt, compute time with the doubtful kernels, compute time without them */
     tm_shown_text times[3];
     int64_t n = count(table, row, "impossible_kernels"), passed = count(table, row, "followers");
     const tm_cell *name = tm_table_cell(table, row, "impossible_kernel");
@@ -146,7 +145,7 @@ static void append_impossible(const tm_table *table, size_t row, char out[TM_DOU
              name->null ? "" : name->value.text, how, more, times[0].text);
     append(out, text);
     if (count(table, row, "compute_ns") == count(table, row, "compute_least_ns"))
-        /* The doubtful kernel does not compute, or other kernels compute at the same time. */
+        /* the doubtful kernels do not compute, or other kernels compute at the same time */
         return;
     snprintf(text, sizeof text, " (compute %s with them, %s without)", times[1].text,
              times[2].text);

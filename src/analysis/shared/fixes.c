@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Maximum share of unmatched communication for a sure result [% of communication]. The replay does
- * not change the recorded duration of unmatched communication, which includes waits. */
+ * not change the recorded durations of unmatched communication, although they include waits. */
 static const double UNMATCHED_MOST_PCT = 10.0;
 
 bool tm_fixes_is(const tm_table *items, size_t row, const char *what) {
@@ -58,9 +58,8 @@ static int64_t saved_ns(const tm_table *items, size_t row) {
     return tm_table_cell(items, row, "saved_ns")->value.i;
 }
 
-/* Finds the stage that has exactly the ranks of a plan. Such a stage has the same number of ranks
- * and the same saving as the plan, because replays in which the same ranks are fixed save exactly
- * the same time. */
+/* Finds the stage that has exactly the ranks of a plan. It has the same number of ranks and the
+ * same saving as the plan, because replays with the same ranks fixed save exactly the same time. */
 size_t tm_fixes_stage_of(const tm_table *items, size_t plan) {
     const int64_t ranks = plan < items->n_rows ? tm_table_cell(items, plan, "ranks")->value.i : 0;
     size_t i = ranks < 2 ? items->n_rows : 0;

@@ -4,19 +4,19 @@
 
 #include "tmerge/table.h"
 
-/** Minimum saving of a fix that is worth naming [% of a step]. */
+/** Minimum saving of a fix that is worth it [% of a step]. */
 #define TM_FIX_LEAST_PCT 1.0
-/** Minimum saving of a fix that is named besides others, as a share of the largest saving. */
+/** Minimum saving of a fix that is worth it, as a share of the largest saving. */
 #define TM_FIX_LEAST_SHARE 0.1
 
 /** What the tables show about fixes. Pointers are borrowed from the tables. */
 typedef struct tm_fixes {
     const tm_table *items, *ranks; /* whatif.item and job.rank */
     bool known;                    /* whether the replay shows how ranks delay one another */
-    bool sure; /* whether `known` is true, and the unexplained time cannot change the result */
+    bool sure;        /* whether, in addition, unexplained time cannot change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
-    double stake_pct; /* largest saving from fixing a rank, a host or a set of ranks that was tried
-                         [% of a step] */
+    double stake_pct; /* largest saving from fixing a rank, a host or any set of ranks that was
+                         tried [% of a step] */
 } tm_fixes;
 
 /** Returns whether `what` of a row of whatif.item is @p what, such as "rank" or "plan". */
@@ -28,7 +28,7 @@ double tm_fixes_saved_pct(const tm_table *items, size_t row);
 /** Returns the row with this `what` and `name`; n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
-/** Returns whether a rank is in the name of a row, which is a plan such as "7, 6". */
+/** Returns whether a rank is in the plan of a row, whose name is such as "7, 6". */
 bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
 
 /** Returns the row of the pipeline stage that has exactly the ranks of a plan; n_rows if there is
@@ -37,8 +37,8 @@ size_t tm_fixes_stage_of(const tm_table *items, size_t plan);
 
 tm_fixes tm_fixes_read(const tm_tables *tables);
 
-/** Returns the saving [% of a step] from fixing a rank, or the host of a rank; negative if steps
- * would get longer; 0 if it was too small to be replayed. */
+/** Returns the saving from fixing a rank, or a rank's host [% of a step]. It is negative if steps
+ * would get longer, and 0 if it was too small to be replayed. */
 double tm_fixes_of_rank(const tm_fixes *fixes, int64_t rank);
 double tm_fixes_of_host(const tm_fixes *fixes, int64_t rank);
 

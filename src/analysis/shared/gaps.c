@@ -17,8 +17,8 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Returns whether a kernel's launch call was still running long after the start of the gap, for
- * example because a first launch loads code. Such a call queues the kernel only when it returns. */
+/* Returns whether a kernel's launch call was still running long after the start of the gap. Such a
+ * call queues the kernel only when it returns. For example, a first launch may load code. */
 static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
@@ -29,7 +29,7 @@ static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap
 }
 
 /* Returns the shortest time from the end of a launch call to the start of its GPU event [ns]; 0 if
- * this time is negative. The whole time may be an offset between the clocks of device and host. */
+ * negative. All of it may be an offset between the clocks of device and host. */
 static int64_t least_lag(const tm_timeline *timeline) {
     const uint32_t end = tm_timeline_work_end(timeline);
     int64_t least = INT64_MAX;
@@ -44,9 +44,9 @@ static int64_t least_lag(const tm_timeline *timeline) {
     return least == INT64_MAX || least < 0 ? 0 : least;
 }
 
-/* Returns how long the next event was in the GPU's queue at the end of a gap [ns]. The first
+/* Returns how long the next event waited in the GPU's queue until the end of a gap [ns]. The first
  * TM_SHORT_GAP_NS after the launch call do not count, because they are a usual lag. The host does
- * not cause the returned time, but another process on the GPU may. */
+ * not cause the rest. Another process on the GPU may. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)
@@ -56,7 +56,6 @@ static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begi
     return from_ns < timeline->begin_ns[row] ? timeline->begin_ns[row] - from_ns : 0;
 }
 
-/* Lists the times within the rank's windows in which nothing ran. */
 static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     tm_intervals idle = TM_INTERVALS();
     bool ok =
@@ -70,7 +69,7 @@ static bool find_gaps(const tm_busy *busy, tm_vec *out) {
     return ok;
 }
 
-/* Returns whether @p row, not @p other, ends a gap. Both events start at the end of the gap. The
+/* Returns whether @p row rather than @p other ends a gap. Both start at the end of the gap. The
  * event that was launched first ends it. */
 static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t other) {
     uint32_t a = timeline->launch[row], b = other == TM_NO_EVENT ? other : timeline->launch[other];
@@ -83,8 +82,8 @@ static bool ends_before(const void *gap, const void *ns) {
     return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
 }
 
-/* Returns the first gap that ends at or after a time. Tries the next few gaps before bisecting: for
- * most events the gap is near, but events of a rarely used stream are far apart. */
+/* Returns the first gap that ends at or after a time. Tries the next few gaps before bisecting. For
+ * most events, one of these is the result, but the events of a rarely used stream are far apart. */
 static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     enum { NEAR = 8 };
     for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
@@ -118,8 +117,8 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Sets waited_ns, host and held_ns of each gap. A call in may_sync waits, and then does other work.
- * So its wait ended no later than the start of the gap. */
+/* Sets waited_ns, host and held_ns of each gap. A call in may_sync first waits and then does other
+ * work, so its wait ended at the start of the gap or earlier. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
     int64_t lag_ns = -1; /* computed only if needed, because it takes a pass over all events */
@@ -141,8 +140,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
     }
 }
 
-/* Disjoint sets of times. If a part of a gap is in a set, the cause in causes_of_sets explains this
- * part. */
+/* Disjoint sets of times. The part of a gap that is in set i is explained by causes_of_sets[i]. */
 enum { N_SETS = 4 };
 static const tm_idle_cause causes_of_sets[N_SETS] = {TM_IDLE_OTHER, TM_IDLE_INPUT,
                                                      TM_IDLE_COMMUNICATION, TM_IDLE_ALLOCATION};
@@ -153,9 +151,9 @@ static const tm_intervals *set_of(const tm_gaps *gaps, int i) {
     return sets[i];
 }
 
-/* Splits a gap by cause. The parts add up to the duration of the gap. The part that the host's wait
- * for the GPU explains is at most as long as this wait.
- * @param in_ns  how much of the gap is in each set, before the next event was queued */
+/* Splits a gap by cause. The parts add up to the gap's duration. The host's wait for the GPU
+ * explains at most as much time as it lasted.
+ * @param in_ns  part of the gap that is in each set, before the next event was queued */
 static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[TM_N_IDLE_CAUSES]) {
     int64_t length = gap->end_ns - gap->begin_ns, rest = length - gap->held_ns;
     for (int cause = 0; cause < TM_N_IDLE_CAUSES; cause++)
@@ -175,7 +173,7 @@ static void split(const tm_gap *gap, const int64_t in_ns[N_SETS], int64_t parts[
 
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     int64_t parts[TM_N_IDLE_CAUSES], in_ns[N_SETS];
-    /* If several causes explain the same time, the first of them in tm_idle_cause counts. */
+    /* If parts are equal, the first cause in tm_idle_cause counts. */
     int most = 0;
     for (int i = 0; i < N_SETS; i++)
         in_ns[i] =
@@ -186,8 +184,8 @@ tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap) {
     return (tm_idle_cause)most;
 }
 
-/* Returns how much of a set is in a gap, before the next event was queued [ns]. Must be called in
- * the order of gaps.
+/* Returns the part of a gap that is in a set, before the next event was queued [ns]. Must be called
+ * in the order of gaps.
  * @param next  first interval that may overlap this gap or a later one */
 static int64_t length_in(const tm_intervals *set, const tm_gap *gap, size_t *next) {
     const tm_interval *v = set->data;

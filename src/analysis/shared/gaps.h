@@ -5,7 +5,7 @@
 #include "busy.h"
 #include "call_kinds.h"
 
-/** A gap below this duration is short. HTA (Holistic Trace Analysis) uses the same limit. */
+/** Gaps below this duration are short [ns]. HTA (Holistic Trace Analysis) has the same limit. */
 #define TM_SHORT_GAP_NS 30000
 
 typedef enum tm_idle_cause {
@@ -16,8 +16,8 @@ typedef enum tm_idle_cause {
                               code */
     TM_IDLE_SYNC,          /* like TM_IDLE_HOST, after the host had waited for the GPU to finish */
     TM_IDLE_KERNEL,        /* the gap is short, and the next event was already queued */
-    /* One of these holds: the gap is long, and the next event was already queued (this includes
-     * held_ns); the cause is unknown; or the GPU may have done unrecorded work. */
+    /* the gap is long and the next event was already queued (includes held_ns), the cause is
+     * unknown, or the GPU may have done unrecorded work */
     TM_IDLE_OTHER,
     TM_N_IDLE_CAUSES
 } tm_idle_cause;
@@ -25,16 +25,15 @@ typedef enum tm_idle_cause {
 /** A gap [begin, end) in which all streams are idle. */
 typedef struct tm_gap {
     int64_t begin_ns, end_ns;
-    /* Row of the event that starts at the end of the gap. If several events start then, this is the
-     * one that was launched first. */
+    /* row of the event that starts at the end of the gap; if several do, the one that was launched
+     * first */
     uint32_t next;
     bool host; /* whether the host launched too late */
-    /* Duration of the host's wait for the GPU in which the queue became empty. 0 if there was no
-     * such wait. */
+    /* duration of the host's wait for the GPU in which the queue became empty; 0: no such wait */
     int64_t waited_ns;
     int64_t sync_ns; /* part of the gap that this wait explains (TM_IDLE_SYNC) */
-    /* Only for a late launch: how long, at the end of the gap, the event was already queued and
-     * waited for something else. This time starts TM_SHORT_GAP_NS after the launch call. */
+    /* Only for a late launch: time at the end of the gap in which the next event was already
+     * queued. It starts TM_SHORT_GAP_NS after the launch call. */
     int64_t held_ns;
 } tm_gap;
 
@@ -54,8 +53,8 @@ typedef struct tm_gaps {
     int64_t queued_ns; /* part of TM_IDLE_OTHER in which the next event was certainly queued */
 } tm_gaps;
 
-/** Returns whether a copy blocked the host: whether the call that launched the copy returned after
- * the middle of the copy. Returns false if this call is unknown. */
+/** Returns whether a copy blocked the host: the call that launched it returned after the middle of
+ * the copy. Returns false if the call is unknown. */
 static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy) {
     uint32_t call = timeline->launch[copy];
     return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >
@@ -70,8 +69,7 @@ void tm_gaps_free(tm_gaps *gaps);
 /** Returns the cause that explains most of a gap. */
 tm_idle_cause tm_gap_cause(const tm_gaps *gaps, const tm_gap *gap);
 
-/**
- * Returns the cause of the gap of `length_ns` before an event, by HTA's rules: TM_IDLE_HOST,
+/** Returns the cause of a gap of `length_ns` before an event, by HTA's rules: TM_IDLE_HOST,
  * TM_IDLE_KERNEL or TM_IDLE_OTHER. */
 tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t length_ns);
 

@@ -5,8 +5,8 @@
 
 #include "call_kinds.h"
 
-/* Returns whether a name is of a library that communicates on the host. The calls of other
- * libraries only enqueue work for the GPU. */
+/* Returns whether a name is of a library that communicates on the host. Calls of other libraries
+ * only enqueue work for the GPU. */
 static bool is_host_communication(const tm_names *names, uint32_t name) {
     tm_text text = tm_names_text(names, name);
     return strncmp(text.bytes, "gloo:", 5) == 0 || strncmp(text.bytes, "mpi:", 4) == 0;
@@ -18,8 +18,7 @@ typedef struct finding {
     tm_host_work *work;
 } finding;
 
-/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to
- * none. */
+/* Returns the set to which an operator or annotation is added; NULL if there is none. */
 static tm_intervals *set_of(finding *out, const tm_call_kinds *call_kinds, tm_call_kind kind,
                             uint32_t name) {
     switch (kind) {

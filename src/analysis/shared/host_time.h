@@ -5,15 +5,15 @@
 #include "base/intervals.h"
 #include "tmerge/analysis.h"
 
-/** Counts and marks that show the role of a thread. */
+/** Counts and marks that show a thread's role. */
 typedef struct tm_thread {
     uint32_t n_operators, n_backward;
     bool marks_steps, optimizes;
 } tm_thread;
 
-/** Times of the host by kind, over all threads, found in a pass over their calls. */
+/** Times of the host by kind, over all threads. One pass over the calls finds them. */
 typedef struct tm_host_time {
-    tm_intervals input;         /* waiting for the next batch */
+    tm_intervals input;         /* waits for the next batch */
     tm_intervals communication; /* calls of gloo and MPI, which run on the host */
     int64_t n_inputs;           /* number of waits for a batch */
 
@@ -21,16 +21,15 @@ typedef struct tm_host_time {
     tm_intervals sync;              /* calls that wait for the GPU */
     tm_intervals may_sync; /* calls that may wait for the GPU before they do their own work */
     tm_vec waits;       /* vector of uint32_t: rows of the calls in sync and may_sync, ascending */
-    tm_thread *threads; /* [n_tracks] owned; for a track that is a stream, all members are 0 */
+    tm_thread *threads; /* owned; [n_tracks] for a stream, all members are 0 */
 } tm_host_time;
 
-/** Times of the host that are not in tm_host_time. They are most of the host's time. */
+/** Times of the host that are not in tm_host_time. They are most of its time. */
 typedef struct tm_host_work {
     tm_intervals runtime; /* calls of the CUDA or HIP runtime and driver */
     tm_intervals cpu; /* operators and annotations (except steps) that are not in tm_host_time */
 } tm_host_work;
 
-/** Returns whether an event is an operator or annotation. */
 static inline bool tm_host_is_scoped(const tm_timeline *timeline, uint32_t row) {
     return timeline->kind[row] == TM_DURATION &&
            (timeline->category[row] == TM_CAT_CPU_OP ||

@@ -2,10 +2,10 @@
 
 #include <string.h>
 
-/* A row matches a kernel if the kernel's name contains one of the row's `words`, but none of its
- * exceptions (`except`). The first row that matches gives the kernel's class. The rows were derived
- * from the kernels of some 150 public traces. Exceptions are needed because some words are parts of
- * other words: `norm` of `normal`, `conv` of `convert`, `gemm` of `fbgemm_gpu`, `flash` of
+/* A row matches a kernel if the kernel's name contains one of `words` but none of the exceptions in
+ * `except`. The first row that matches gives the kernel's class. The rows were derived from the
+ * kernels of some 150 public traces. Exceptions are needed because some words are parts of other
+ * words: `norm` of `normal`, `conv` of `convert`, `gemm` of `fbgemm_gpu`, `flash` of
  * `flashinfer::norm`, `lamb` of `lambda`. */
 typedef struct rule {
     tm_class work;
@@ -88,9 +88,9 @@ enum { N_PRECISION_ROWS = sizeof precisions / sizeof *precisions };
 
 /* Words in the names of kernels that use tensor cores. The first words are from the list of
  * NVIDIA's PyProf, which TensorBoard also uses. The other words for NVIDIA are from kernels of
- * cuDNN on Ampere and later, of CUTLASS, of cuBLAS on Hopper and Blackwell, and from attention
- * kernels. The kernels before and after attention use ordinary units, so they do not match. The
- * words for AMD are from MFMA instructions, Composable Kernel, and MIOpen's implicit GEMM. */
+ * cuDNN on Ampere and later, of CUTLASS, of cuBLAS on Hopper and Blackwell, and of attention.
+ * Kernels before and after attention use ordinary units, so no word matches them. The words for AMD
+ * are from MFMA instructions, Composable Kernel, and MIOpen's implicit GEMM. */
 static const char on_tensor_cores[] =
     "h884 s884 h1688 s1688 c1688 i8816 16816 hmma dgrad_1x1_stride_2x2 first_layer_wgrad_kernel "
     "conv1x1 conv2d_c1_k1 direct_group xmma_implicit_gemm xmma_sparse_conv "
@@ -100,10 +100,11 @@ static const char on_tensor_cores[] =
     "native_sdpa MLAPageAttentionHopper "
     "mfma xdlops _xdl _gtc";
 
-/* Words in names of kernels of the same libraries that use ordinary units. */
+/* Words in the names of kernels of these libraries that use ordinary units. */
 static const char on_others[] = "simt ffma";
 
-/* Triton's kernels of fused attention are called attn_fwd, for example in PyTorch for ROCm. */
+/* Words for fused attention. Triton's kernels are called attn_fwd, for example in PyTorch for
+ * ROCm. */
 static const char flash[] = "flash fmha mla MLA sage PageAttention attn_fwd attn_bwd";
 
 enum {
@@ -149,9 +150,9 @@ static bool begins(const char *name, const char *with) {
     return strncmp(name, with, strlen(with)) == 0;
 }
 
-/* TorchInductor names a kernel by its form and the operators that it fuses. These operators may
- * take only a small part of its time, so a pointwise kernel counts as elementwise whatever they
- * are. */
+/* Returns the class of a kernel of TorchInductor, which names kernels by their form and the
+ * operators that they fuse. Each operator may take only a small part of the time, so a pointwise
+ * kernel always counts as elementwise. */
 static tm_class inductor_class(const char *name) {
     if (begins(name, "triton_poi_") || begins(name, "triton_for_"))
         return TM_CLASS_ELEMENTWISE;
@@ -182,7 +183,7 @@ static tm_precision precision_of(uint64_t found, tm_class work) {
     return TM_PRECISION_UNKNOWN;
 }
 
-/* Tensile names matrix instructions like _MI16x16x16x1_. */
+/* Returns whether Tensile's name has a matrix instruction, such as _MI16x16x16x1_. */
 static bool is_tensile_matrix(const char *name) {
     const char *tile = begins(name, "Cijk_") ? strstr(name, "_MI") : NULL;
     return tile && tile[3] >= '1' && tile[3] <= '9';

@@ -40,7 +40,7 @@ static inline bool tm_class_multiplies(tm_class work) {
     return work == TM_CLASS_MATRIX || work == TM_CLASS_CONVOLUTION || work == TM_CLASS_ATTENTION;
 }
 
-/* Precision of the numbers that a kernel multiplies, if its name shows the precision. */
+/* Precision of the numbers that a kernel multiplies, if its name shows it. */
 typedef enum tm_precision {
     TM_PRECISION_UNKNOWN,
     TM_PRECISION_8,    /* FP8, INT8 */
@@ -54,15 +54,14 @@ typedef enum tm_precision {
 typedef struct tm_kernel_traits {
     uint8_t work;      /* tm_class, from the name only */
     uint8_t precision; /* tm_precision; only for classes that multiply */
-    /* Whether the kernel uses matrix units of NVIDIA or AMD. This is false for kernels that
-     * compilers (Triton, TorchInductor) generate, because the names of such kernels do not show
-     * it. */
+    /* whether the kernel uses matrix units of NVIDIA or AMD; false for kernels that compilers
+     * (Triton, TorchInductor) generate, because their names do not show it */
     bool tensor_cores;
     bool flash; /* fused attention, which never writes its scores to memory */
 } tm_kernel_traits;
 
-/** Returns the class of a kernel. Metadata may show that a kernel communicates although its name
- * does not. So only @p communicates decides whether the class is TM_CLASS_COMMUNICATION. */
+/** Returns the class of a kernel. Only @p communicates decides whether it is
+ * TM_CLASS_COMMUNICATION, because metadata may show communication where the name does not. */
 static inline tm_class tm_class_of_kernel(tm_kernel_traits traits, bool communicates) {
     if (communicates)
         return TM_CLASS_COMMUNICATION;
@@ -74,12 +73,12 @@ typedef struct tm_kernel_words {
     tm_finder finder;
 } tm_kernel_words;
 
-/** Returns false if out of memory. The caller calls tm_kernel_words_free in either case. */
+/** Returns false if out of memory. In either case, the caller calls tm_kernel_words_free. */
 bool tm_kernel_words_init(tm_kernel_words *words);
 void tm_kernel_words_free(tm_kernel_words *words);
 
-/** Classifies a name, which must be demangled and complete: short names of templates ("Kernel2")
- * lack the words. */
+/** Classifies a name. It must be demangled and complete, because short names of templates
+ * ("Kernel2") lack the words. */
 tm_kernel_traits tm_kernel_traits_of(const tm_kernel_words *words, const char *name);
 
 #endif

@@ -8,17 +8,16 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* Limits for relative speeds. A GPU is slow if its speed is below SLOW, and it is not slow if its
- * speed is above NORMAL. In between, it is unknown whether it is slow. Kernels count as equally
- * fast as on other ranks if their speed is at least SAME. */
+/* Limits for relative speeds. A GPU is slow below SLOW, and not slow above NORMAL. In between, it
+ * is unknown whether it is slow. Kernels count as equally fast as on other ranks from SAME on. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 /* If idle time costs this many times as much as slower kernels, the cause is idle time. */
 static const double FAR = 10.0;
-/* Input can be the cause only if a rank waits for batches for at least this share of step time. */
+/* Minimum share of step time in which a rank waits for batches, if input is the cause. */
 static const double STALLED = 0.05;
 
-/* Minimum duration of a gap that counts as a stall of the host. The kind "stall" in whatif.item has
- * the same limit. */
+/* Minimum duration of a gap that counts as a stall of the host [ns]. The kind "stall" in
+ * whatif.item has the same limit. */
 static const int64_t STALL_NS = 1000000;
 
 /* Sums over the steps of a rank. */
@@ -26,14 +25,15 @@ typedef struct sums {
     int64_t rank, n, compute_ns, idle_ns;
 } sums;
 
-/* Returns whether a rank idles longest of all, and its excess explains most of the lateness. */
+/* Returns whether a rank idles longest of all, and its excess of idle time is most of the
+ * lateness. */
 static bool explains(const tm_late_cause *c, int64_t most_idle_ns, int64_t late_ns) {
     return late_ns > 0 && c->idle_ns > most_idle_ns &&
            2 * (c->idle_ns - c->median_idle_ns) > late_ns;
 }
 
-/* Returns whether a rank is late because it computes longer rather than idles longer. @param far
- * whether idle time costs FAR times as much as slower kernels */
+/* Returns whether a rank is late because it computes longer, rather than because it idles longer.
+ * @param far  whether idle time costs FAR times as much as slower kernels */
 static bool computes_longer(double speed, double slower_ns, double idle_ns, bool far) {
     return (speed < SLOW && !far) || (speed < SAME && slower_ns > 2.0 * fmax(idle_ns, 0.0));
 }
@@ -42,9 +42,10 @@ static bool computes_longer(double speed, double slower_ns, double idle_ns, bool
 typedef struct peers {
     int64_t *compute_ns, *idle_ns; /* [n] */
     size_t n;
-    int64_t rank;  /* the last peer; if n is 1, this is the only peer */
+    int64_t rank;  /* the last peer, which is the only peer if n is 1 */
     bool equal;    /* whether the peers have the same amount of work */
-    bool with_own; /* whether the rank's speed is relative to a median that includes its own time */
+    bool with_own; /* whether the rank's speed is relative to a median that includes the rank's own
+                      time */
     int64_t own_compute_ns, own_idle_ns;
 } peers;
 
@@ -65,8 +66,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     double idle_ns = (double)(c->idle_ns - c->median_idle_ns);
     if (c->speed < 0.0)
         return;
-    /* If idle time costs far more than slower kernels, idle time is the cause, even if the GPU is
-     * slow. */
+    /* Idle time that costs far more than slower kernels is the cause, even if the GPU is slow. */
     bool far = compute_ns > 0 && idle_ns > FAR * slower_ns;
     if (p->equal && computes_longer(speed, slower_ns, idle_ns, far))
         c->kind = TM_LATE_GPU;
@@ -80,7 +80,7 @@ static void judge(tm_late_cause *c, tm_same_kernels_speed same, const peers *p, 
     const bool of_same = same.speed >= 0.0 && (c->kind == TM_LATE_GPU || c->kind == TM_LATE_HOST);
     if (of_same)
         c->speed = speed;
-    else if (c->peer >= 0 && p->with_own) /* with two ranks, the median is (own + other) / 2, and
+    else if (c->peer >= 0 && p->with_own) /* with two ranks, the median is (own + other) / 2, so the
                                              speed is (1 + other / own) / 2 */
         c->speed = 2.0 * c->speed - 1.0;
 }
@@ -89,8 +89,8 @@ static int64_t number(const tm_table *table, size_t row, const char *column) {
     return tm_table_cell(table, row, column)->value.i;
 }
 
-/* Returns the duration of the 100th longest gap; 0 if there are fewer gaps. Only longer gaps count.
- * The table idle.gap may have more than 100 gaps, because each process adds its own longest
+/* Returns the duration of the 100th longest gap [ns]; 0 if there are fewer gaps. Only longer gaps
+ * count. The table idle.gap may have more than 100 gaps, because each process adds its own longest
  * gaps. */
 static int64_t least_gap(const tm_table *gaps) {
     enum { LONGEST = 100 };
@@ -103,8 +103,8 @@ static int64_t least_gap(const tm_table *gaps) {
     return ns;
 }
 
-/* Returns whether a row of idle.gap is a long gap of the rank in steps [from, to], caused by host
- * work. */
+/* Returns whether a row of idle.gap is a long gap of the rank in steps [from, to] with the cause
+ * host_work. */
 static bool is_late_gap(const tm_table *gaps, size_t row, int64_t rank, int64_t from, int64_t to,
                         int64_t least_ns) {
     const tm_cell *step = tm_table_cell(gaps, row, "step");
@@ -137,8 +137,9 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
         most = ns > most_ns ? call->value.text : most;
         most_ns = ns > most_ns ? ns : most_ns;
     }
-    /* Reports no call if the gaps are short: the host spends short gaps in the launch call on every
-     * rank. Also reports no call if the sum of the gaps is too short to explain the lateness. */
+    /* Reports no call if the gaps are short, because on every rank the host spends short gaps in
+     * the launch call. Also reports no call if the gaps together are too short to explain the
+     * lateness. */
     if (most_ns == 0 || 2 * most_ns < gaps_ns || gaps_ns < n * STALL_NS ||
         10 * gaps_ns < c->idle_ns - c->median_idle_ns)
         return;
@@ -147,7 +148,7 @@ static void find_call(const tm_tables *tables, int64_t rank, int64_t from, int64
     c->gaps_ns = gaps_ns;
 }
 
-/* Sums the rank's work in steps [from, to] that its peers do not run. */
+/* Sums the rank's extra work in steps [from, to]. */
 static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int64_t to,
                        int64_t late_ns, tm_late_cause *c) {
     const tm_table *table = tm_tables_find(tables, "stragglers.extra");
@@ -170,7 +171,7 @@ static void find_extra(const tm_tables *tables, int64_t rank, int64_t from, int6
             c->extra.name = name->value.text;
         }
     }
-    /* The longer of the two times counts, not the sum, because GPU and host may work at the same
+    /* Takes the longer of the two times, not their sum, because GPU and host may work at the same
      * time. */
     const int64_t longer_ns = c->extra.ns > c->extra.host_ns ? c->extra.ns : c->extra.host_ns;
     if (late_ns > 0 && c->extra.kernels > 0 && 2 * longer_ns >= late_ns)
@@ -205,14 +206,14 @@ static tm_same_kernels_speed same_kernels(const tm_tables *tables, int64_t rank,
     return own;
 }
 
-/* Returns whether a rank's idle time is known. It is not if only communication was recorded. */
+/* Returns whether a rank's idle time is known. It is unknown if only communication was recorded. */
 static bool knows_idle(const tm_table *overlap, size_t row) {
     return !tm_table_cell(overlap, row, "compute_ns")->null ||
            !tm_table_cell(overlap, row, "idle_ns")->null;
 }
 
-/* Collects the times of the other ranks of the rank's stage. If the stage has no other ranks,
- * collects the times of all other ranks. */
+/* Collects the times of the other ranks of the rank's stage, or of all other ranks if its stage has
+ * no others. */
 static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const int64_t stage = stage_of(tables, rank);
@@ -238,8 +239,8 @@ static bool find_peers(const tm_tables *tables, int64_t rank, peers *p) {
     return p->compute_ns && p->idle_ns;
 }
 
-/* Returns a rank's speed: relative to its stage if it is in a pipeline, otherwise from
- * stragglers.rank; -1 if unknown. */
+/* Returns a rank's speed; -1 if unknown. In a pipeline, it is relative to the rank's stage;
+ * otherwise it is from stragglers.rank. */
 static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     size_t at = tm_table_find_row(ranks, &rank, 1);
@@ -250,8 +251,8 @@ static double speed_of(const tm_tables *tables, int64_t rank, const peers *p) {
     return tm_table_cell(ranks, at, "relative_speed")->value.r;
 }
 
-/* Returns whether one column of idle.rank explains most of the rank's excess of idle time over the
- * other ranks. */
+/* Returns whether a column of idle.rank explains most of the time by which the rank idles longer
+ * than the other ranks. */
 static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause *c,
                      const char *column) {
     const tm_table *idle = tm_tables_find(tables, "idle.rank");
@@ -267,16 +268,16 @@ static bool idles_in(const tm_tables *tables, int64_t rank, const tm_late_cause 
     return 2 * more > c->idle_ns - c->median_idle_ns;
 }
 
-/* Returns why a rank idles longer. The host is not the cause if the next kernel was certainly
- * queued already. */
+/* Returns why a rank idles longer. The host is not the cause of time in which the next kernel was
+ * certainly queued. */
 static tm_late_kind idle_kind(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     return idles_in(tables, rank, c, "queued_ns")  ? TM_LATE_QUEUE
            : idles_in(tables, rank, c, "other_ns") ? TM_LATE_UNKNOWN
                                                    : TM_LATE_HOST;
 }
 
-/* Returns whether a rank's CPU is slow, which explains both slow operators and longer idle time:
- * work between operators is equally slow. */
+/* Returns whether a rank's CPU is slow. This explains both slow operators and longer idle time,
+ * because the work between operators is also slow. */
 static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cause *c) {
     const tm_table *overlap = tm_tables_find(tables, "overlap.rank");
     const size_t row = tm_table_find_row(overlap, &rank, 1);
@@ -287,8 +288,8 @@ static bool is_slow_cpu(const tm_tables *tables, int64_t rank, const tm_late_cau
     return (double)(c->idle_ns - c->median_idle_ns) <= 2.0 * slower_ns;
 }
 
-/* Sets the cause by the kind of work that takes longer. Does not change the causes TM_LATE_EXTRA
- * and TM_LATE_QUEUE. Changes no cause on a rank whose CPU is slow. */
+/* Sets the cause from the kind of work that takes longer. TM_LATE_EXTRA and TM_LATE_QUEUE do not
+ * change. On a rank whose CPU is slow, no cause changes. */
 static void set_by_work(const tm_tables *tables, tm_late_cause *cause, int64_t rank,
                         const char *work) {
     if (cause->kind == TM_LATE_QUEUE || cause->kind == TM_LATE_EXTRA ||
@@ -340,8 +341,8 @@ static size_t sum_ranks(const tm_table *steps, int64_t from, int64_t to, sums *v
     return n;
 }
 
-/* Returns whether `own` is compared with `other`. Both must have the same number of steps. If @p
- * stage is not -1, `other` must also be in this pipeline stage. */
+/* Returns whether `own` is compared with `other`: both have the same number of steps, and `other`
+ * is in pipeline stage @p stage if that is not -1. */
 static bool is_compared(const tm_tables *tables, const sums *other, const sums *own,
                         int64_t stage) {
     return other->n == own->n && (stage < 0 || stage_of(tables, other->rank) == stage);

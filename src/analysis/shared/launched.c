@@ -47,7 +47,7 @@ enum {
     S_TOTAL,
     S_MEAN,
     S_SHARE,
-    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    S_RANKS, /* first column of TM_OVER_RANKS_COLUMNS */
     N_SHOWN = S_RANKS + 4
 };
 
@@ -140,7 +140,7 @@ static bool sum_events(const tm_rank_view *view, tm_rank_sums *sums) {
     return true;
 }
 
-/* Adds sums over places in the code, for level BY_OPERATOR. */
+/* Adds the sums over places in the code, which are the rows of level BY_OPERATOR. */
 static bool sum_places(tm_rank_sums *sums) {
     bool ok = true;
     for (size_t i = 0, n = sums->values.n; i < n && ok; i++) {
@@ -186,13 +186,13 @@ tm_status tm_launched_merge(const tm_names *names, tm_tables *tables, tm_error *
     return tm_over_ranks_merge(&tm_launched_part, &tm_launched_table, names, tables, set_row, err);
 }
 
-/* Names without text are null; two nulls are equal. */
+/* Returns whether two texts are equal. Empty names are null, and two nulls are equal. */
 static bool same_text(const tm_cell *a, const tm_cell *b) {
     return a->null == b->null && (a->null || strcmp(a->value.text, b->value.text) == 0);
 }
 
-/* Sets the share of each row in the total of all rows that have the same name.
- * @param column  column with the name; the rows of the level are sorted by this column */
+/* Sets the share of each row in the total of all rows of the same name.
+ * @param column  column with the name, by which the level's rows are sorted */
 static void set_shares(tm_table *shown, const char *level, int column) {
     size_t last;
     for (size_t end, first = tm_table_level(shown, level, &last); first < last; first = end) {
@@ -207,7 +207,7 @@ static void set_shares(tm_table *shown, const char *level, int column) {
     }
 }
 
-/* Merges all rows of a level after the first LISTED rows into one row. */
+/* Merges the rows of a level after the first LISTED rows into one row. */
 static launch_sum rest_of(const tm_table *shown, const char *level) {
     launch_sum rest = {0};
     size_t end;

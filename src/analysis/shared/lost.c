@@ -15,8 +15,8 @@ enum { EDGE_PART = 10, LITTLE_PART = 100 };
 /* Maximum time from the launch of a graph to its start, and maximum pause within a graph [ns]. */
 static const int64_t QUIET_NS = 200000;
 
-/* Special values of a launch's device. UNSEEN_DEVICE means that no GPU event was recorded for any
- * launch of the thread. */
+/* Special values of a launch's device. UNSEEN_DEVICE: no GPU event was recorded for any launch of
+ * the thread. */
 static const int32_t UNSEEN_DEVICE = -3, ANY_DEVICE = -2, UNKNOWN_DEVICE = -1;
 
 /* A call that launches work, copies, or waits for the GPU. */
@@ -31,10 +31,10 @@ typedef struct made {
     bool lost, edge, between;
 } made;
 
-/* A special value in survey.ran: of the graph that the call launched, only a part was recorded. */
+/* A special value in survey.ran: only a part of the graph that the call launched was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
-/* A GPU event of a graph, but no compute kernel. */
+/* A GPU event of a graph, other than a compute kernel. */
 typedef struct reported {
     uint32_t call, row;
 } reported;
@@ -47,11 +47,11 @@ static bool has_run(const made *call) {
     return call->ran_ns < INT64_MAX;
 }
 
-/* What is known about a rank so far. */
+/* The facts about a rank that are known so far. */
 typedef struct survey {
     const tm_rank_view *view;
-    /* [n_events] For the row of a call: row of the first event that the call launched, or
-     * TM_NO_EVENT, or PART_ALONE. */
+    /* [n_events] for the row of a call: row of the first event that it launched, TM_NO_EVENT or
+     * PART_ALONE */
     uint32_t *ran;
     uint8_t *step_kernels; /* [n_steps] whether a recorded kernel belongs to the step */
     tm_vec calls;          /* vector of made, ascending by begin_ns */
@@ -66,7 +66,7 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
 }
 
 /* Notes that a call launched an event. If only copies of a graph were recorded, its kernels are
- * missing, because no graph has only copies. A graph may have only communication. */
+ * missing, because no graph has only copies. But a graph may have only communication. */
 static bool note_run(survey *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const reported other = {call, row};
@@ -80,8 +80,8 @@ static bool note_run(survey *s, uint32_t call, uint32_t row) {
     return true;
 }
 
-/* Returns the times in which a device was busy. If the devices are not known separately, returns
- * the times in which any device was busy. */
+/* Returns the times in which a device was busy, or any device if the devices are not known
+ * separately. */
 static const tm_intervals *busy_of(const tm_rank_view *view, int32_t device) {
     const tm_device_busy *v = view->devices->data;
     for (size_t i = 0; i < view->devices->n; i++)
@@ -94,9 +94,9 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
     return tm_timeline_track(timeline, row)->device;
 }
 
-/* Returns whether compute kernels of a graph were not recorded. This is so if only copies of the
- * graph were recorded. It is also so if the device was mostly idle from the launch of the graph to
- * the end of its communication.
+/* Returns whether a graph has compute kernels that were not recorded: only copies of the graph were
+ * recorded, or the device was mostly idle from the launch of the graph to the end of its
+ * communication.
  * @param v  [n] recorded events of the graph */
 static bool lacks_computation(const survey *s, const reported *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
@@ -165,8 +165,8 @@ static bool look_at_device(survey *s) {
     return true;
 }
 
-/* Assigns a device to each launch without recorded events. If the launches before and after it on
- * its thread have the same device, it gets this device. */
+/* Assigns a device to each launch without recorded events: the device of the launches before and
+ * after it on its thread, if that is the same. */
 static void place(made *v, size_t n) {
     int32_t before = UNKNOWN_DEVICE, after = UNKNOWN_DEVICE;
     for (size_t i = 0; i < n; i++) {
@@ -189,11 +189,12 @@ static void place(made *v, size_t n) {
     }
 }
 
-/* Collects the calls of a thread. Skips launches within a launch (driver within runtime). */
+/* Collects the calls of a thread. Skips launches within launches (of the driver within the
+ * runtime). */
 static bool look_at_thread(survey *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
-    /* Stream on which the last launch ran. The next launch usually runs on the same stream. */
+    /* stream of the last launch; the next launch usually uses the same one */
     const tm_track *stream = NULL;
     bool capturing = false;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
@@ -214,8 +215,8 @@ static bool look_at_thread(survey *s, const tm_track *track) {
                      .kind = (uint8_t)kind};
         made *last = s->calls.n > first ? (made *)s->calls.data + s->calls.n - 1 : NULL;
         if (kind == TM_CALL_KIND_CAPTURED && !capturing)
-            /* the capture began before the recording, so all calls of the thread so far
-             * were captured */
+            /* the capture began before the recording, so all calls of the thread until now were
+             * captured */
             s->calls.n = first;
         if (kind == TM_CALL_KIND_CAPTURE || kind == TM_CALL_KIND_CAPTURED)
             capturing = kind == TM_CALL_KIND_CAPTURE;
@@ -262,9 +263,9 @@ static bool was_recorded(const made *call) {
     return is_launch(call) && (has_run(call) || call->part);
 }
 
-/* Marks the launches of a recording that have no recorded events. A launch is at an edge if it is
- * before the first launch with events, or after the last one. An edge must also be a small part of
- * the recording. If no launch has events, there are no edges. */
+/* Marks the launches of a recording that may be lost, and those at its edges. A launch is at an
+ * edge if it is before the first launch with recorded events or after the last, and if the edge is
+ * a small part of the recording. If no launch has events, there are no edges. */
 static void mark_span(const tm_span *span, made *v, size_t n) {
     int64_t edge_ns = (span->end_ns - span->begin_ns) / EDGE_PART;
     size_t first = 0, end = n;
@@ -285,14 +286,14 @@ static int64_t earlier(int64_t a, int64_t b) {
 }
 
 /* Returns whether a call counts for a device. For UNKNOWN_DEVICE, every launch with events counts,
- * because the unknown device may be the device of this launch. */
+ * because it may have the unknown device. */
 static bool is_for(const made *call, int32_t device) {
     return device == ANY_DEVICE || call->device == device ||
            (device == UNKNOWN_DEVICE && !call->lost);
 }
 
-/* Adds the times in which lost launches of a device may have run: from a launch until the host has
- * waited for the GPU, or until the next launch with events starts. */
+/* Adds the times in which lost launches of a device may have run. Such a time lasts from a launch
+ * until the host has waited for the GPU, or until the next launch with events starts to run. */
 static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t device,
                       tm_intervals *out) {
     int64_t open_ns = INT64_MAX, waited_ns = INT64_MIN;
@@ -330,10 +331,10 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches without events are lost. `inside` is the number of such launches that are
- * not at an edge. `found` is the number of kernels that may belong to them. If `found` is at least
- * `inside`, no launch is lost. If few launches of `inside` remain unexplained, launches at the
- * edges are not lost, because kernels are normally missing there. */
+/* Decides which launches without events are lost. `inside` counts such launches that are not at an
+ * edge, and `found` counts kernels that may belong to them. If `found` is at least `inside`, no
+ * launch is lost. If few launches of `inside` remain, launches at the edges are not lost, because
+ * kernels are normally missing there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -365,12 +366,13 @@ static void count_steps(const survey *s, tm_lost *out) {
         if (!v[i].lost || step == TM_NO_STEP || !timeline->steps[step].annotated ||
             s->step_kernels[step])
             continue;
-        s->step_kernels[step] = 1; /* counted */
+        s->step_kernels[step] = 1; /* the step is now counted */
         out->steps_lost++;
     }
 }
 
-/* Returns how many calls from @p first on are in a span. All earlier calls are in earlier spans. */
+/* Returns how many calls are in a span. @p first is the first of them: all earlier calls are in
+ * earlier spans. */
 static size_t calls_of(const survey *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -381,7 +383,8 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
     return end - first;
 }
 
-/* Finds when lost launches may have run on a device: only when none of its recorded events ran. */
+/* Finds the times in which lost launches may have run on a device. None of its recorded events ran
+ * then. */
 static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
@@ -438,12 +441,11 @@ static bool count(survey *s, tm_lost *out) {
     return hide_all(s, out);
 }
 
-/* Limits for the distances between consecutive numbers of calls. CUPTI numbers all calls of a
- * process, but profilers omit some kinds of calls. In 46 real traces, the median distance is at
- * most 11. In a trace that keeps 0.5 % of the calls (HolisticTraceAnalysis, trace_filter), half of
- * the distances are at most 36. Each pause of the profiler makes one large distance. In a short
- * trace, most distances may be pauses, so traces with fewer than SAMPLE_LEAST numbers are not
- * judged. */
+/* Limits for recognising a sample by the distances between consecutive numbers of calls. CUPTI
+ * numbers all calls of a process, but profilers omit some kinds of calls. In 46 real traces, the
+ * median distance is at most 11. In a trace that keeps 0.5 % of the calls (HolisticTraceAnalysis,
+ * trace_filter), it is 36. Each pause of the profiler makes one large distance. In a short trace,
+ * most distances may be pauses, so traces with fewer than SAMPLE_LEAST numbers are not judged. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
 static bool is_of_cuda(const survey *s, uint32_t row) {
@@ -451,13 +453,13 @@ static bool is_of_cuda(const survey *s, uint32_t row) {
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
 
-/* Returns whether CUPTI may have given the call its number. */
+/* Returns whether the call's number may be from CUPTI. */
 static bool has_number(const tm_launch_attr *call) {
     return call->correlation > 0 && call->correlation <= UINT32_MAX;
 }
 
-/* Returns whether the range of n numbers is so wide that half of the distances between them may be
- * large. */
+/* Returns whether the range of n numbers is wide enough for half of the distances between them to
+ * be large. */
 static bool may_be_sparse(int64_t least, int64_t most, size_t n) {
     return n >= SAMPLE_LEAST && (most - least) / SAMPLE_PART >= (int64_t)n;
 }
@@ -487,8 +489,8 @@ static bool find_sample(const survey *s, tm_lost *out) {
         least = calls[i].correlation < least ? calls[i].correlation : least;
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
-    /* Names are checked only after this faster check. This is possible because no trace has calls
-     * of CUDA and also calls of another runtime. */
+    /* This check is quick, so it comes before names are checked. It also counts calls of other
+     * runtimes than CUDA, but no trace has calls of both. */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

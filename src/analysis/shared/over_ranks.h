@@ -1,12 +1,12 @@
-/* Merges rows of different ranks that have the same key into one row. The row has the sums over the
- * ranks, and how much the ranks differ. */
+/* Merges rows of different ranks with the same key into one row, which has the sums over the ranks,
+ * and how much the ranks differ. */
 #ifndef TMERGE_OVER_RANKS_H
 #define TMERGE_OVER_RANKS_H
 
 #include "tmerge/names.h"
 #include "tmerge/table.h"
 
-/** Rows [first, end) of a part table. They have the same key, and there is one row per rank, in the
+/** Rows [first, end) of a part table, which have the same key. There is one row per rank, in the
  * order of ranks. The rank is in the column after the n_merged keys. */
 typedef struct tm_rank_rows {
     const tm_table *part;
@@ -17,7 +17,7 @@ typedef struct tm_rank_rows {
 typedef struct tm_over_ranks {
     int64_t ranks; /* number of ranks with a value; if 0, all other members are 0 */
     int64_t sum, min, median, max;
-    int64_t max_rank; /* rank with the maximum; the lowest if there are several */
+    int64_t max_rank; /* rank with the maximum; the lowest of several */
 } tm_over_ranks;
 
 /** The columns that tm_over_ranks_set sets. @p of is the name of the compared values, such as
@@ -30,7 +30,7 @@ typedef struct tm_over_ranks {
 #define TM_MAX_RANK_COLUMN                                                                         \
     { "max_rank", TM_INT, "", "Rank with max_rank_ns; the lowest if there are several." }
 
-/** Returns the rows whose n_merged keys equal those of row @p first. */
+/** Returns the rows whose n_merged keys equal the keys of row @p first. */
 tm_rank_rows tm_rank_rows_at(const tm_table *part, size_t first);
 
 /** Returns the first of the rows, which has the keys. */

@@ -11,7 +11,7 @@ static int by_row(const void *key, const void *call) {
     return (row > other) - (row < other);
 }
 
-/* Returns the outermost node of autograd that is or contains a call. */
+/* Returns the outermost autograd node that contains a call, or is the call. */
 static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     uint32_t found = TM_NO_CALL;
     for (; call != TM_NO_CALL && p->pass[call] != TM_PASS_FORWARD; call = calls->calls[call].parent)
@@ -19,8 +19,8 @@ static uint32_t outermost(const tm_calls *calls, const tm_passes *p, uint32_t ca
     return found;
 }
 
-/* Returns whether a node computes a gradient of a gradient. This is so if the forward operator of
- * the node ran in another node. A forward operator that ran in the same node was recomputed. */
+/* Returns whether a node computes the gradient of a gradient: its forward operator ran in another
+ * node. A forward operator that ran in the same node was recomputed. */
 static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t call) {
     const tm_call *forward =
         bsearch(&p->forward[call], calls->calls, calls->n, sizeof *calls->calls, by_row);
@@ -29,7 +29,7 @@ static bool is_of_gradient(const tm_calls *calls, const tm_passes *p, uint32_t c
     return around != TM_NO_CALL && around != outermost(calls, p, call);
 }
 
-/* Finds the nodes and their forward operators. Parents come before their children, and calls and
+/* Finds the nodes and their forward operators. Parents come before children, and calls and
  * attributes are sorted by row. An operator in a node is recomputed if it records for autograd. */
 static void find_nodes(const tm_rank_view *view, tm_passes *p) {
     const tm_timeline *timeline = view->timeline;

@@ -13,14 +13,15 @@ typedef enum tm_pass {
 
 /**
  * The pass of each operator. Operators in nodes of autograd's graph are backward, because computing
- * gradients normally records nothing for autograd. If an operator in a node records for autograd,
- * as forward operators do, it is recomputed (activation checkpointing). Computing gradients of
- * gradients also records. If a rank does so, all operators in nodes count as backward. */
+ * gradients normally records nothing for autograd. An operator in a node that records for autograd,
+ * as forward operators do, is recomputed (activation checkpointing). But computing gradients of
+ * gradients also records. If a rank does this, all operators in nodes count as backward.
+ */
 typedef struct tm_passes {
     uint8_t *pass; /* [operators->n] tm_pass; owned */
-    /* [operators->n] Innermost node around each operator: row of the forward operator whose
-     * gradient this node computes. TM_NO_EVENT if the operator is in no node, or if the forward
-     * operator is unknown. Owned. */
+    /* [operators->n] row of the forward operator whose gradient the innermost node around the
+     * operator computes; TM_NO_EVENT if there is no such node, or if the forward operator is
+     * unknown; owned */
     uint32_t *forward;
     bool twice; /* whether the rank computes gradients of gradients */
 } tm_passes;
@@ -30,9 +31,9 @@ typedef struct tm_passes {
 tm_status tm_passes_find(const tm_rank_view *view, tm_passes *out, tm_error *err) TM_MUST_CHECK;
 void tm_passes_free(tm_passes *passes);
 
-/** Returns the row of the forward operator whose gradient a device event computes. Returns
- * TM_NO_EVENT if there is none, or if it is unknown. Also returns TM_NO_EVENT if the work is
- * recomputed, because such work counts for the calls that are open at its launch. */
+/** Returns the row of the forward operator whose gradient a device event computes; TM_NO_EVENT if
+ * there is none, or if it is unknown. Also returns TM_NO_EVENT for recomputed work, because it
+ * counts for the calls that are open at its launch. */
 static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) {
     const tm_passes *passes = view->passes;
     uint32_t op = view->operators->above[row];
@@ -41,8 +42,8 @@ static inline uint32_t tm_pass_of_event(const tm_rank_view *view, uint32_t row) 
 }
 
 /** Returns the row of the forward operator whose gradient an operator computes; TM_NO_EVENT if
- * there is none. Also returns TM_NO_EVENT if the operator is nested in an operator that has such a
- * row. The host time of the outer operator already includes that of the inner operator. */
+ * there is none. Also returns TM_NO_EVENT if the operator is nested in an operator with such a row,
+ * because the host time of the outer operator includes that of the inner one. */
 static inline uint32_t tm_pass_of_operator(const tm_rank_view *view, size_t op) {
     uint32_t parent = view->operators->calls[op].parent;
     bool inside = parent != TM_NO_CALL && view->passes->forward[parent] != TM_NO_EVENT;

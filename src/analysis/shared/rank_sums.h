@@ -1,4 +1,4 @@
-/* Sums of a rank by key, for a part table with a row per key. */
+/* Sums of a rank by key, for a part table with one row per key. */
 #ifndef TMERGE_RANK_SUMS_H
 #define TMERGE_RANK_SUMS_H
 
@@ -7,7 +7,7 @@
 
 typedef struct tm_rank_sums {
     tm_keys keys;
-    tm_vec values; /* one per key */
+    tm_vec values; /* one value per key */
 } tm_rank_sums;
 
 #define TM_RANK_SUMS(key, value) ((tm_rank_sums){TM_KEYS(key), TM_VEC(value)})
@@ -17,7 +17,7 @@ enum { TM_RANK_SUMS_COLUMNS = 16 };
 /** Sets the cells of a row, except the rank. All are integers. */
 typedef void tm_rank_sums_cells(const void *key, const void *value, int64_t *cells);
 
-/** Returns the sums of a key, which start at zero; NULL if out of memory. */
+/** Returns the sums of a key; NULL if out of memory. New sums are zero. */
 void *tm_rank_sums_at(tm_rank_sums *sums, const void *key);
 
 /**

@@ -4,8 +4,8 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* A kernel counts as slower if it takes more than this many times its usual duration. A smaller
- * difference may be chance. */
+/* A kernel is slower if it takes more than this many times its usual duration. A smaller difference
+ * may be chance. */
 static const double SLOWER = 1.02;
 
 enum { A_RANK, A_OWN, A_ALIKE, A_USUAL, A_SLOWER, A_KERNELS, N_COLUMNS };
@@ -44,8 +44,8 @@ void tm_same_kernels_free(tm_same_kernels *same) {
     tm_vec_free(&same->means);
 }
 
-/* Returns the median of the other ranks' means. @p means are the means of all ranks, ascending, and
- * @p own is the rank's own mean. */
+/* Returns the median of the other ranks' means. @p means has the means of all ranks, ascending. @p
+ * own is the rank's own mean. */
 static int64_t median_of_others(const tm_vec *means, int64_t own) {
     const int64_t *v = means->data;
     const size_t n = means->n - 1, place = tm_lower_bound(v, means->n, own);
@@ -104,11 +104,11 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table, tm_e
 }
 
 tm_same_kernels_speed tm_same_kernels_of(const tm_tables *tables, int64_t rank) {
-    /* `most` is the minimum share of the rank's time that is in kernels which other ranks also run.
-     * `all` is the minimum share of this time that is in slower kernels. If a rank has more data,
-     * most of its kernels are slower, too. But the kernels of the optimizer, a few percent of the
-     * time, do not slow down with more data. So `all` is close to 1. Several kernels are needed,
-     * because a single kernel may be slow for its own reasons. */
+    /* `most`: minimum share of the rank's time in kernels that other ranks also run. `all`: minimum
+     * share of this time in slower kernels. If a rank has more data, most of its kernels are
+     * slower, but not those of the optimizer, which take a few percent of the time. So `all` is
+     * close to 1. Several kernels are needed, because a single kernel may be slow for its own
+     * reasons. */
     const double most = 0.9, all = 0.98;
     enum { KERNELS_LEAST = 3 };
     const tm_table *table = tm_tables_find(tables, tm_same_kernels_table.name);

@@ -6,7 +6,7 @@
 #include "base/keys.h"
 #include "over_ranks.h"
 
-/** Internal table. Each process adds rows for a rank; the rows of a rank are summed. */
+/** Internal table. Each process adds rows for a rank, and the rows of a rank are summed. */
 extern const tm_table_def tm_same_kernels_table;
 
 /** Indices of the columns to read in a part table. */
@@ -33,8 +33,8 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table,
 
 /** A rank's speed relative to the other ranks. */
 typedef struct tm_same_kernels_speed {
-    /* Time that the rank's kernels would take at the medians of the other ranks / time that they
-     * take on this rank. Negative if other ranks run too few of these kernels. */
+    /* time of the rank's kernels if they took the medians of the other ranks / their time on this
+     * rank; negative if other ranks run too few of these kernels */
     double speed;
     /* whether nearly all of the rank's kernels take longer than on the other ranks */
     bool all_slower;

@@ -14,12 +14,12 @@
 
 enum { PHRASE_MAX = 320 };
 
-/* What the sentences are about. All pointers are borrowed. */
+/* The topic of the sentences. All pointers are borrowed. */
 typedef struct topic {
     const tm_tables *tables;
     const tm_table *items, *findings, *job;
     const char *whole; /* noun that percentages refer to */
-    bool alone; /* whether the job has one rank, so that its steps are compared with one another */
+    bool alone; /* whether the job has one rank, whose steps are then compared with one another */
     bool operations; /* whether the traces contain operations, not kernels */
 } topic;
 
@@ -37,8 +37,8 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan that lists at most half of all ranks, or only one rank. Longer
- * lists do not single out any rank. Returns n_rows if there is no such row. */
+/* Returns the last row of the plan that lists at most half of all ranks, or a single rank; n_rows
+ * if there is none. Longer lists do not single out any rank. */
 static size_t find_plan(const topic *t) {
     size_t found = t->items->n_rows, n_ranks = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -52,8 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* Writes a text such as "1.2 % of a step (0.64 ms)". Chooses a unit that also suits the time in row
- * @p beside. If @p beside is n_rows, there is no such row. */
+/* Writes a text such as "1.2 % of a step (0.64 ms)". The unit also suits the time in row @p beside;
+ * n_rows: no such row. */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -69,14 +69,14 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
-/* Returns whether the statement "nothing helps" is safe. It is not safe if unmatched communication
- * or time without a cause may hide savings. */
+/* Returns whether it is safe to state that nothing helps: neither unmatched communication nor time
+ * without a cause may hide savings. */
 static bool is_known(const topic *t) {
     return tm_table_cell(t->job, 0, "sure")->value.i != 0;
 }
 
-/* If time without a recorded cause makes the saving doubtful, writes a text such as ", or more:
- * 18.8 ms have no recorded cause". Otherwise writes "". */
+/* Writes a text such as ", or more: 18.8 ms have no recorded cause" if such time makes the saving
+ * doubtful. Otherwise writes "". */
 static void unexplained_text(const topic *t, char *out, size_t size) {
     const tm_cell *error = tm_table_cell(t->job, 0, "replay_error_pct");
     const double step_ns = (double)tm_table_cell(t->job, 0, "step_ns")->value.i;
@@ -88,8 +88,9 @@ static void unexplained_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, ", or more: %s have no recorded cause", time);
 }
 
-/* Writes "saves 3.1 % of a step (310 us)"; "saves 3.1 to 8.2 % of a step (310 us to 820 us)" if the
- * fix may also save time that has no recorded cause; "may save ..." if there is another doubt. */
+/* Writes "saves 3.1 % of a step (310 us)". If the fix may also save time without a recorded cause,
+ * writes "saves 3.1 to 8.2 % of a step (310 us to 820 us)". If there is another doubt, writes "may
+ * save ...". */
 static void saves_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     const tm_cell *least = tm_table_cell(t->items, item, "saved_ns");
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -102,8 +103,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* If `most` hardly exceeds `least`, the doubt is whether the fix saves time, not how much time
-     * it saves. */
+    /* If `most` hardly exceeds `least`, it is doubtful whether the fix saves time, not how much. */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];
@@ -118,8 +118,8 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
              least->value.i > 0 ? times[0].text : "0", times[1].text);
 }
 
-/* Names the work to improve if the traces contain operations. In such traces, the ideal time of a
- * kind of work is the same on all ranks. */
+/* Names the work to improve in traces of operations, where the ideal time of a kind of work is the
+ * same on all ranks. */
 static void operations_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     const char *what = strcmp(name, "compute") == 0    ? "computation"
@@ -129,8 +129,8 @@ static void operations_text(const topic *t, size_t item, char *out, size_t size)
     snprintf(out, size, "Bringing %.60s to the usual time of its type in this job", what);
 }
 
-/* Describes an uneven split of a pipeline and its remedy. No rank and no kind of work is the cause.
- */
+/* Describes an uneven split of a pipeline and its remedy. Neither a rank nor a kind of work is its
+ * cause. */
 static void split_text(const topic *t, char *out, size_t size) {
     char stages[TM_UNEVEN_MAX], remedy[TM_UNEVEN_MAX];
     tm_uneven_text(t->tables, stages);
@@ -144,8 +144,8 @@ static void network_text(const topic *t, char *out, size_t size) {
     snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
 }
 
-/* Returns words for the rank or step whose time is the goal of a fix, such as "on the median rank"
- * (see replay/job/peers.h). With two other ranks or steps, the goal is the quicker one. */
+/* Returns words for the rank or step whose time a fix aims at, such as "on the median rank" (see
+ * replay/job/peers.h). With two other ranks or steps, this is the quicker one. */
 static const char *usual_text(const topic *t) {
     static const char *const of[][2] = {{"on the median rank", "in the median step"},
                                         {"on the other rank", "in the other step"},
@@ -157,7 +157,7 @@ static const char *usual_text(const topic *t) {
     return of[n == 2 ? 1 : n == 3 ? 2 : 0][t->alone];
 }
 
-/* Writes the remedy for a kind of work or a kernel, as the subject of a sentence. */
+/* Writes the remedy for a kind of work or a kernel as the subject of a sentence. */
 static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     static const struct {
         const char *kind, *text;
@@ -185,8 +185,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether an item is not about the work of ranks. This is so for an uneven split and for
- * the network. */
+/* Returns whether an item is about no rank's work, but about an uneven split or the network. */
 static bool is_nobody(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
 }
@@ -195,7 +194,7 @@ static bool is_kind(const topic *t, size_t item) {
     return is_text(t->items, item, "what", "kind") || is_text(t->items, item, "what", "kernel");
 }
 
-/* Returns a more specific item if there is one: if @p item is host work of all kinds (kind host),
+/* Returns a more specific item if there is one. If @p item is host work of all kinds (kind host),
  * and one kind of host work saves nearly as much, returns the item of that kind. Otherwise returns
  * @p item. */
 static size_t narrowed(const topic *t, size_t item) {
@@ -217,15 +216,15 @@ static size_t best_of(const topic *t, bool (*is)(const topic *, size_t)) {
     double most = TM_FIX_LEAST_PCT;
     for (size_t i = 0; i < t->items->n_rows; i++)
         if (is(t, i) && saved_pct(t, i) >= most) {
-            /* If two rows save the same, the later row counts. A kernel comes after its kind of
-             * work, and is more specific. */
+            /* if two rows save the same, the later row counts: a kernel comes after its kind of
+             * work, and is more specific */
             most = saved_pct(t, i);
             best = i;
         }
     return narrowed(t, best);
 }
 
-/* Returns the item that saves most: a kind of work, an uneven split, or the network. */
+/* Returns the item that saves most among the kinds of work, an uneven split, and the network. */
 static size_t best_kind(const topic *t) {
     const size_t kind = best_of(t, is_kind), nobody = best_of(t, is_nobody);
     const size_t none = t->items->n_rows;
@@ -233,9 +232,8 @@ static size_t best_kind(const topic *t) {
                                                                                         : nobody;
 }
 
-/* Returns the row of the plan if the plan saves enough; otherwise returns n_rows. Also returns
- * n_rows if ranks are missing, because the missing ranks may be as late as the ranks of the
- * plan. */
+/* Returns the row of the plan if it saves enough; otherwise n_rows. Also returns n_rows if ranks
+ * are missing, because these may be as late as the ranks of the plan. */
 static size_t worth_plan(const topic *t) {
     const size_t plan = find_plan(t), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
@@ -271,8 +269,7 @@ static bool plan_is_more(const topic *t, size_t plan) {
            saved_pct(t, plan) >= (kind < none ? saved_pct(t, kind) : TM_FIX_LEAST_PCT);
 }
 
-/* Returns whether every stage of a pipeline has one rank. Such ranks have no peers to compare with.
- */
+/* Returns whether every pipeline stage has one rank. Such ranks have no peers. */
 static bool lacks_peers(const topic *t) {
     size_t stages = 0, single = 0;
     for (size_t i = 0; i < t->items->n_rows; i++)
@@ -283,12 +280,11 @@ static bool lacks_peers(const topic *t) {
     return stages > 0 && single == stages;
 }
 
-/* Writes what is worth fixing instead, or that nothing is. @param rank_tried whether the previous
- * sentence was about fixing ranks */
+/* Writes which other fix is worth it, or that no fix is.
+ * @param rank_tried  whether the previous sentence was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
     size_t kind = best_kind(t), plan = find_plan(t);
-    /* If the traces contain operations, waits are unknown. So only the plan shows which ranks to
-     * look at. */
+    /* In traces of operations, waits are unknown, so only the plan shows which ranks to look at. */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
                        (kind == t->items->n_rows || saved_pct(t, plan) >= saved_pct(t, kind)));
@@ -319,9 +315,8 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
     }
 }
 
-/* Returns the row of whatif.item that is about what the findings name: a host, one rank, or several
- * ranks (a plan). Returns n_rows if there is no such row. Sets *it to the pronoun that a sentence
- * can use for the host or ranks. */
+/* Returns the row of whatif.item on the subject of the findings: a host, one rank, or several ranks
+ * (a plan); n_rows if there is none. Sets *it to the pronoun for this subject. */
 static size_t named_item(const topic *t, const char **it) {
     const size_t none = t->items->n_rows;
     size_t named = 0, plan = none;
@@ -358,7 +353,7 @@ static bool names_nobody(const topic *t) {
     return t->findings->n_rows == 0 || is_text(t->findings, 0, "level", "job");
 }
 
-/* Returns how much longer a mean step takes if only this rank is slow [ns]; 0 if unknown. */
+/* Returns by how much a step is longer on average if only this rank is slow [ns]; 0 if unknown. */
 static int64_t delay_of(const topic *t, size_t item) {
     const tm_cell *slowdown = tm_table_cell(t->items, item, "slowdown");
     const tm_cell *ideal = tm_table_cell(t->job, 0, "ideal_ns");
@@ -366,9 +361,10 @@ static int64_t delay_of(const topic *t, size_t item) {
     return known ? llround((slowdown->value.r - 1.0) * (double)ideal->value.i) : 0;
 }
 
-/* If fixing a rank saves less than half of the time by which it delays a step, writes why: ": rank
- * 2 then delays a step by 5.91 ms (rank 1: 6.54 ms)". Fixing a rank saves only the time in which no
- * other rank is late. Writes nothing if the reason is different or in doubt. */
+/* If fixing a rank saves less than half of the time by which the rank delays a step, writes why: ":
+ * rank 2 then delays a step by 5.91 ms (rank 1: 6.54 ms)". Fixing a rank saves only the time in
+ * which no other rank is late. Writes nothing if another reason applies, or if the reason is in
+ * doubt. */
 static void because_text(const topic *t, size_t item, char *out, size_t size) {
     const tm_cell *saved = tm_table_cell(t->items, item, "saved_ns");
     const int64_t own = delay_of(t, item);
@@ -390,8 +386,7 @@ static void because_text(const topic *t, size_t item, char *out, size_t size) {
              tm_table_cell(t->items, item, "name")->value.text, times[1].text);
 }
 
-/* If fixing a named rank or host saves little: writes the saving, the reason, and what helps
- * instead. */
+/* Writes that fixing a named rank or host saves little, the reason, and which fix helps instead. */
 static void little_text(const topic *t, size_t item, const char *it, const char *instead, char *out,
                         size_t size) {
     char amount[128], because[160];
@@ -401,8 +396,8 @@ static void little_text(const topic *t, size_t item, const char *it, const char 
              instead[0] ? ". " : "", instead);
 }
 
-/* Opens the tables. Returns false if it is unknown how ranks delay one another, or if there is
- * nothing to compare. */
+/* Opens the tables. Returns false if it is unknown how ranks delay one another, or if nothing can
+ * be compared. */
 static bool open_topic(const tm_tables *tables, topic *t) {
     const tm_table *whole = tm_tables_find(tables, "job.job");
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -488,8 +483,8 @@ tm_lead tm_savings_lead(const tm_tables *tables) {
     const double least[] = {named ? lead.named_pct : 0.0,
                             !named ? alone_pct : (held ? times : 1.0) * lead.named_pct};
     for (size_t k = 0; k < 2; k++)
-        /* Uneven splits and slow networks (k = 0) do not depend on clocks, so is_sure need not
-         * hold. */
+        /* Uneven splits and slow networks (k = 0) do not depend on clocks, so they need not be
+         * sure. */
         if (kinds[k] < t.items->n_rows && (k == 0 ? is_known(&t) : is_sure(&t, kinds[k])) &&
             saved_pct(&t, kinds[k]) > least[k] &&
             (lead.kind == t.items->n_rows || saved_pct(&t, kinds[k]) > saved_pct(&t, lead.kind)))
@@ -518,8 +513,8 @@ const char *tm_savings_ranks(const tm_tables *tables) {
     return plan < items->n_rows ? tm_table_cell(items, plan, "name")->value.text : "";
 }
 
-/* Returns whether fixing all ranks of a plan clearly saves more than fixing an item can save at
- * most. */
+/* Returns whether fixing all ranks of a plan clearly saves more than the maximum saving of an
+ * item. */
 static bool saves_more(const topic *t, size_t plan, size_t item) {
     const double least = fmax(TM_FIX_LEAST_PCT, saved_pct(t, plan) / 10.0);
     const tm_cell *most = tm_table_cell(t->items, item, "saved_most_ns");
@@ -546,9 +541,9 @@ static void named_text(const topic *t, size_t item, const char *it, char *out, s
     snprintf(out, size, "Fixing %s %s%s%s", it, saves, because, more);
 }
 
-/* Writes the sentences that follow the sentence on the leading kind of work. They are about the
- * named ranks and about the plan. If an uneven split or a slow network leads, no rank is the cause,
- * so there is no sentence about the plan. */
+/* Writes the sentences that follow the sentence on the leading kind of work: on the named ranks,
+ * and on the plan. If an uneven split or a slow network leads, there is no sentence on the plan,
+ * because no rank is the cause. */
 static void after_kind(const topic *t, size_t lead, size_t item, char *out, size_t size) {
     char whose[96], plan[PHRASE_MAX] = "";
     if (!is_nobody(t, lead))
@@ -557,7 +552,8 @@ static void after_kind(const topic *t, size_t lead, size_t item, char *out, size
         snprintf(out, size, "%s", names_nobody(t) ? plan : "");
         return;
     }
-    const char *what = is_text(t->items, item, "what", "host") ? "host" : "rank"; /* not the kind */
+    /* The word for the host or rank, not for the kind of work. */
+    const char *what = is_text(t->items, item, "what", "host") ? "host" : "rank";
     const bool several = tm_table_cell(t->items, item, "ranks")->value.i > 1 && what[0] == 'r';
     snprintf(whose, sizeof whose, "%s%s %.64s", what, several ? "s" : "",
              tm_table_cell(t->items, item, "name")->value.text);
@@ -578,7 +574,7 @@ size_t tm_savings_sentence(const tm_tables *tables, char out[TM_SAVINGS_MAX]) {
     const size_t item = named_item(&t, &it), lead = tm_savings_lead(tables).kind;
     char whose[48];
     if (item < t.items->n_rows && is_text(t.findings, 0, "shape", "event")) {
-        /* The headline for the shape "event" is about operations. There, "it" would not mean the
+        /* The headline for the shape "event" is about operations, so "it" would not mean the
          * rank. */
         snprintf(whose, sizeof whose, "rank %.32s",
                  tm_table_cell(t.items, item, "name")->value.text);

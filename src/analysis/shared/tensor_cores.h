@@ -1,4 +1,4 @@
-/* Which operators can run on tensor cores. */
+/* The operators that can run on tensor cores. */
 #ifndef TMERGE_TENSOR_CORES_H
 #define TMERGE_TENSOR_CORES_H
 

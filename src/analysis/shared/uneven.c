@@ -7,25 +7,25 @@
 
 #include "table/shown.h"
 
-/* Tolerance for comparing layers and work. Layers explain unequal work if both differ by the same
- * factor within this tolerance. */
+/* Tolerance for comparing ratios of layers and of work. Layers explain unequal work if both ratios
+ * are equal within it. */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */
 typedef struct side {
     size_t n;
     double work_ns, usual_ns, own_ns, ranks;
-    /* Sum, maximum and minimum of the number of layers over the stages. A minimum of 0 means that
-     * the number of layers of a stage is unknown. */
+    /* sum, maximum and minimum of the stages' numbers of layers; a minimum of 0: unknown for some
+     * stage */
     int64_t layers, most, least;
 } side;
 
 typedef struct sides {
     side differ, other;
-    /* `each` is the number of layers of every stage after an even split; 0 if an even split is
-     * impossible. `moved` is the number of layers to move. */
+    /* `each`: layers of every stage after an even split; 0: impossible. `moved`: layers to move for
+     * it. */
     int64_t each, moved;
-    char names[96]; /* "stage 2", "stages 0 and 1" */
+    char names[96]; /* such as "stage 2" or "stages 0 and 1" */
 } sides;
 
 static void add(side *s, const tm_table *table, size_t row) {
@@ -86,7 +86,7 @@ static bool read(const tm_tables *tables, sides *s) {
     return true;
 }
 
-/* Returns the mean time of stages that differ / the mean time of other stages. */
+/* Returns the mean time of the stages that differ / the mean time of the other stages. */
 static double times(const sides *s, double differ, double other) {
     return other > 0.0 ? differ / (double)s->differ.n / (other / (double)s->other.n)
                        : (double)INFINITY;

@@ -15,8 +15,8 @@ void tm_uneven_text(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 void tm_uneven_remedy(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 /** Writes why the work differs: layers that cannot be divided evenly, kernels that only this stage
- * runs, or the same kernels that take longer. Writes nothing if the stage just runs the same
- * kernels more often. */
+ * runs, or the same kernels taking longer. Writes nothing if the stage only runs the same kernels
+ * more often. */
 void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 
 enum { TM_NETWORK_TEXT_MAX = 320 };

@@ -29,8 +29,8 @@ const char *tm_words_whole(const tm_tables *tables) {
     return marked ? "a step" : "the time from the devices' first event to their last";
 }
 
-/* Phrases that are right only for GPUs, and the phrases that replace them for other devices. A TPU
- * has no streams, and runs programs that XLA compiled from many kernels. */
+/* Phrases that are right only for GPUs, and their replacements for other devices. A TPU has no
+ * streams, and runs programs that XLA compiled from many kernels. */
 static const struct {
     const char *device; /* NULL: any other device */
     const char *of_gpus, *of_others;
@@ -66,8 +66,8 @@ static bool is_letter(char c) {
     return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-/* Returns the number of bytes at @p p that *said replaces; 0 if nothing is replaced. @p before is
- * the character before @p p. */
+/* Returns how many bytes at @p p are replaced by *said; 0 if none. @p before is the character
+ * before @p p. */
 static size_t said_otherwise(const char *device, const char *p, char before, const char **said) {
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         size_t size = strlen(words[i].of_gpus);
@@ -84,8 +84,8 @@ static size_t said_otherwise(const char *device, const char *p, char before, con
     return is_letter(*end) && !(*end == 's' && !is_letter(end[1])) ? 0 : size;
 }
 
-/* Makes the article "a" at the end of the text "an" if the next word starts with the sound of a
- * vowel: "a GPU", but "an NPU" and "an operator". */
+/* Changes the article "a" at the end of the text to "an" if the next word starts with a vowel
+ * sound: "a GPU", but "an NPU" and "an operator". */
 static bool fit_article(tm_vec *out, const char *next) {
     const bool article = out->n >= 3 && memcmp((const char *)out->data + out->n - 3, " a ", 3) == 0;
     if (!article || !*next || !strchr("aeioMNX", *next))

@@ -1,6 +1,5 @@
 /* Words for a job's devices. Sentences are written about GPUs. If all devices of a job are of
- * another kind, the word for this kind replaces "GPU". If the kinds differ, "device" replaces
- * "GPU". */
+ * another kind, its word replaces "GPU". If the kinds differ, "device" does. */
 #ifndef TMERGE_WORDS_H
 #define TMERGE_WORDS_H
 
@@ -11,15 +10,16 @@
  * tables, or static. */
 const char *tm_words_device(const tm_tables *tables);
 
-/** Returns NCCL's name of a kind of collective, such as "AllReduce" for "allreduce". Returns @p
- * kind if NCCL has no name for it. */
+/** Returns NCCL's name of a kind of collective, such as "AllReduce" for "allreduce"; @p kind if
+ * NCCL has no name for it. */
 const char *tm_words_kind(const char *kind);
 
-/** Returns what savings refer to: a step, or the replayed time if no step is marked. Static. */
+/** Returns the noun that savings refer to: a step, or the replayed time if no step is marked.
+ * Static. */
 const char *tm_words_whole(const tm_tables *tables);
 
 /**
- * Rewords a sentence on GPUs for other devices. Quoted text stays as it is, because it is a name.
+ * Rewords a sentence on GPUs for other devices. Quoted text does not change, because it is a name.
  * @param device  word for the device, such as "NPU"
  * @param out     vector of char; replaced by the sentence, with its terminating 0
  * @return        false if out of memory

@@ -56,7 +56,7 @@ static bool add(nest *n, const tm_names *names, const tm_xla_attr *attr) {
         tm_xla_op *holder = around(n, attr->event);
         op.self_ns = n->timeline->duration_ns[attr->event];
         if (holder && is_same(holder->attr, attr))
-            /* The event is part of the same loop. The self time of the loop already includes it. */
+            /* The event is part of the same loop, whose self time already includes it. */
             return true;
         if (holder)
             holder->self_ns -= op.self_ns;

@@ -7,18 +7,18 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* The start or end of a kernel. `millionths` is by how much the number of blocks per multiprocessor
- * changes, in millionths. It is an integer, so that additions and subtractions cancel exactly. */
+/* The start or end of a kernel. `millionths` is the change in the number of blocks per
+ * multiprocessor, in millionths. It is an integer, so that additions and subtractions cancel
+ * exactly. */
 typedef struct edge {
     int64_t time_ns, millionths;
-    /* For a start: the kernel's stream, so that the next kernel of this stream can be added. For an
-     * end: NO_STREAM. */
+    /* for a start: the kernel's stream, whose next kernel is then added; for an end: NO_STREAM */
     size_t stream;
 } edge;
 
 #define NO_STREAM SIZE_MAX
 
-/* Kernels of a stream that have not been added: rows [next, end) of TM_ATTR_KERNEL. */
+/* The kernels of a stream that are not yet added: rows [next, end) of TM_ATTR_KERNEL. */
 typedef struct stream {
     size_t next, end;
 } stream;
@@ -27,17 +27,17 @@ typedef struct state {
     const tm_timeline *timeline;
     const tm_intervals *within;
     bool of_gpus;
-    /* Index of the interval of `within` that was used last. The next event is mostly in the same
-     * interval. */
+    /* index of the interval of `within` that was used last; the next event is mostly in the same
+     * one */
     size_t last;
     tm_vec streams; /* vector of stream */
-    /* Vector of edge, latest first. It has the next start of each stream, and the ends of the
-     * running kernels. */
+    /* vector of edge, latest first: the next start of each stream, and the ends of running
+     * kernels */
     tm_vec edges;
 } state;
 
-/* Returns how much of [begin, end) is in `within` [ns]. Tries the interval that was used last and
- * the one after it first. Most events are in one of these. */
+/* Returns how much of [begin, end) is in `within` [ns]. First tries the interval that was used last
+ * and the next one, which contain most events. */
 static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = s->within->data;
     for (size_t i = s->last; i < s->within->n && i < s->last + 2; i++)
@@ -51,7 +51,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 
-/* Adds a kernel to the sums of those figures that were recorded for the kernel. */
+/* Adds a kernel to the sums of the figures that were recorded for it. */
 static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr *kernel,
                        tm_gpu_use *out) {
     const tm_timeline *timeline = s->timeline;
@@ -66,8 +66,8 @@ static void add_kernel(state *s, tm_call_kinds *call_kinds, const tm_kernel_attr
         out->occupied_ns = tm_sum(out->occupied_ns, time_ns);
         out->occupancy += (double)shape->occupancy_pct * (double)time_ns;
     }
-    /* Leaves out communication, which does not use tensor cores, and devices other than GPUs, whose
-     * kernel names do not show tensor cores. */
+    /* Communication does not use tensor cores, and kernel names of devices other than GPUs do not
+     * show them. */
     if (timeline->role[kernel->event] == TM_ROLE_COMPUTE && s->of_gpus) {
         out->compute_ns = tm_sum(out->compute_ns, time_ns);
         if (tm_call_kinds_kernel(call_kinds, timeline->name[kernel->event])->tensor_cores)
@@ -132,8 +132,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates over time how full the multiprocessors are. First adds up all edges at the same time,
- * then adds the time until the next edge. */
+/* Integrates over time how full the multiprocessors are. Adds up all edges at the same time before
+ * it adds the time until the next edge. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -10,7 +10,7 @@
 #include "base/sorted.h"
 #include "base/vec.h"
 
-/* Columns of both tables, relative to the column after the step. */
+/* Columns of both tables, relative to the first column after the step. */
 enum {
     I_MEAN,
     I_MAX,
@@ -125,8 +125,8 @@ static double gini_of(int64_t *sorted, size_t n, double sum) {
     return weighted / ((double)n * sum);
 }
 
-/* Sets the standard deviation divided by the mean, and the Gini coefficient; null if no rank
- * computes. */
+/* Sets the coefficient of variation (standard deviation / mean) and the Gini coefficient; null if
+ * no rank computes. */
 static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum, int64_t *scratch) {
     double mean = (double)sum / (double)n, squares = 0.0;
     for (size_t i = 0; i < n; i++) {
@@ -140,8 +140,8 @@ static void set_spread(tm_cell *cells, const load *loads, size_t n, int64_t sum,
     tm_cell_set_real(&cells[I_GINI], gini_of(scratch, n, (double)sum));
 }
 
-/* Sets the shared columns from the loads of a step, which ascend in rank. If the job has several
- * ranks and only one of them has the step, the columns with comparisons stay null. */
+/* Sets the shared columns from the loads of a step, which ascend in rank. If only one of several
+ * ranks has the step, the columns that compare ranks stay null. */
 static tm_status set_loads(tm_cell *cells, const load *loads, size_t n, bool several,
                            tm_error *err) {
     const load *most = loads;
@@ -184,16 +184,16 @@ static bool lacks_work(const tm_tables *tables, int64_t rank) {
            (row < ranks->n_rows && tm_table_cell(ranks, row, "truncated")->value.i != 0);
 }
 
-/* Returns whether the work of a rank in a step was probably lost. This is so if no work was
- * recorded in the step, and if the rank's figures are in doubt. */
+/* Returns whether a rank's work in a step was probably lost: no work was recorded in the step, and
+ * the rank's figures are in doubt. */
 static bool is_lost(const tm_tables *tables, const tm_table *steps, size_t row) {
     return tm_table_cell(steps, row, "idle_ns")->value.i ==
                tm_table_cell(steps, row, "window_ns")->value.i &&
            tm_doubt_of_rank(tables, tm_table_cell(steps, row, "rank")->value.i);
 }
 
-/* Collects the rows of overlap.step that count. Such a row is for a whole step that was recorded,
- * on a rank with GPU events (its window is above 0). */
+/* Collects the rows of overlap.step that count: rows of whole, recorded steps on ranks with GPU
+ * events (the window is above 0). */
 static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_partial,
                             tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
@@ -214,7 +214,7 @@ static tm_status read_loads(const tm_tables *tables, tm_vec *out, int64_t *n_par
     return TM_OK;
 }
 
-/* Drops ranks whose trace lacks steps or work. Drops none if fewer than two ranks would remain. */
+/* Drops ranks whose trace lacks steps or work, unless fewer than two ranks would remain. */
 static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
@@ -239,7 +239,7 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
-    /* the loads of a step are sorted by rank; a rank may have a step in two spans */
+    /* The loads of a step are sorted by rank. A rank may have a step in two spans. */
     size_t ranks = n > 0;
     for (size_t i = 1; i < n; i++)
         ranks += loads[i].rank != loads[i - 1].rank;
@@ -275,7 +275,7 @@ static size_t sum_ranks(load *common, size_t n) {
 }
 
 /* Adds the rows of the steps. A rank has two loads for a step if two recordings each have a part of
- * it. sum_ranks merges these loads in place, so the loads for the job's row are copied before. */
+ * it. sum_ranks merges them in place, so the loads for the job's row are copied before. */
 static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial, tm_tables *out,
                            tm_error *err) {
     load *v = loads->data;
@@ -287,7 +287,7 @@ static tm_status add_steps(const tm_vec *loads, bool several, int64_t n_partial,
         for (i = first + 1; i < loads->n && v[i].step == v[first].step; i++)
             ;
         tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
-        /* The job's row counts only steps that all ranks have, because a rank that lacks a step
+        /* The job's row covers only steps that all ranks have. Otherwise, a rank that lacks a step
          * would seem to have less work. */
         bool all = count_ranks(v + first, i - first) == n_ranks;
         if (!row || (all && !tm_vec_append(&common, v + first, i - first))) {

@@ -1,4 +1,5 @@
-/* Analysis `input`: how long the program waits for data, and whether the GPU idles meanwhile. */
+/* Analysis `input`: how long the program waits for data, and whether the GPU idles during these
+ * waits. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
@@ -82,8 +83,8 @@ static void set_times(tm_cell *cells, const load_times *t, bool gpu) {
         tm_cell_set_ratio(&cells[T_STALL_PCT], 100, t->stall_ns, t->step_ns);
 }
 
-/* Computes the time in which the host waits for input and the GPU is not busy. Empty if there is no
- * GPU. */
+/* Computes the time in which the host waits for input while the GPU is idle. The result is empty if
+ * there is no GPU. */
 static bool find_stalls(const tm_rank_view *view, tm_intervals *out) {
     tm_intervals a = TM_INTERVALS(), b = TM_INTERVALS();
     const tm_busy *busy = view->busy;
@@ -113,8 +114,8 @@ static bool add_rows(const tm_rank_view *view, const tm_intervals *stalls, tm_ta
         tm_cell_set_int(&row[S_RANK], timeline->rank);
         tm_cell_set_int(&row[S_STEP], step->number);
         set_times(&row[S_TIMES], &t, view->busy->any && !view->busy->comm_alone);
-        /* If several steps have the same maximum, keeps the first of them. If no step loads data,
-         * keeps no step. */
+        /* If several steps have the maximum, the first stays. If no step loads data, none is
+         * kept. */
         if (t.load_ns > slowest.load_ns) {
             slowest = t;
             slowest_step = step->number;
@@ -148,7 +149,7 @@ static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     (void)err;
     const tm_table *ranks = tm_tables_find(out, rank_def.name);
-    /* Rows are sorted by rank. If several ranks have the same value, the lowest rank stays. */
+    /* Rows are sorted by rank. If values are equal, the lowest rank stays. */
     size_t slowest = 0;
     for (size_t i = 1; i < ranks->n_rows; i++)
         if (tm_table_row(ranks, i)[R_TIMES + T_LOAD].value.i >

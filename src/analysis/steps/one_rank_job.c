@@ -10,7 +10,7 @@
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
-/* A column with a part of the device's time or idle time, and its words. */
+/* A column with a part of the device's busy or idle time, and the words for it. */
 typedef struct part {
     const char *column, *what;
 } part;
@@ -40,7 +40,7 @@ static const part causes[] = {
                  "not recorded"},
 };
 
-/* This part replaces other_ns if nearly all of other_ns is queued_ns. */
+/* Replaces other_ns if nearly all of other_ns is queued_ns. */
 static const part queued = {"queued_ns",
                             "the next work was already queued and waited for something else"};
 enum { QUEUED_PCT = 95 };
@@ -101,7 +101,7 @@ static void add_idle(const tm_table *idle, bool several, bool of_cpu, char out[T
              times[0].text, times[1].text, share(ns, idle_ns).text, cause->what, gap);
 }
 
-/* Returns the largest part, except computation. *ns is -1 if there is none. */
+/* Returns the largest part except computation, and sets *ns to its time; -1 if there is none. */
 static const part *largest_beside(const tm_tables *tables, bool several, int64_t *ns) {
     const part *parts = several ? besides_of_several : besides, *found = parts;
     *ns = -1;
@@ -113,9 +113,9 @@ static const part *largest_beside(const tm_tables *tables, bool several, int64_t
     return found;
 }
 
-/* Writes " on average (device 0: 30.0 %, 1: 20.0 %, 2: idle except for 0.1 %)": the share of the
- * window in which each of n devices computes. If there are many devices, lists mainly the devices
- * that hardly work. */
+/* Writes the share of the window in which each of n devices computes: " on average (device 0: 30.0
+ * %, 1: 20.0 %, 2: idle except for 0.1 %)". If there are many devices, lists mainly those that
+ * hardly work. */
 static void devices_text(const tm_tables *tables, size_t first, size_t n, size_t n_working,
                          char *out, size_t size) {
     enum { SHOWN = 8 };
@@ -160,8 +160,9 @@ static bool whose_text(const tm_tables *tables, char whose[WHOSE_TEXT], char *ea
     return working > 1;
 }
 
-/* Writes how much of the steps is before the device's first work or after its last work. This time
- * is outside of the window to which shares refer. Writes nothing if there is little such time. */
+/* Writes how much of the steps is before the device's first work or after its last. Shares do not
+ * refer to this time, because it is outside of the window. Writes nothing if there is little of
+ * it. */
 static void outside_text(const tm_tables *tables, int64_t window_ns, char *out, size_t size) {
     const tm_table *job = tm_tables_find(tables, "overview.job");
     const int64_t steps_ns = number(job, 0, "step_ns"), outside_ns = steps_ns - window_ns;

@@ -215,8 +215,7 @@ static void set_ratios(tm_cell *cells, const tm_busy *busy, const tm_busy_times 
     tm_cell_set_ratio(&cells[T_EXPOSED_TO_WINDOW], 1.0, t->exposed_comm_ns, t->window_ns);
 }
 
-/* Sums over communication kernels whose wait is known. The kernels are those of a rank, or those of
- * a rank in one step. */
+/* Sums over the communication kernels of a rank, or of a rank in one step, whose wait is known. */
 typedef struct wait_sum {
     int64_t step; /* step of the operation; the rank's own kernel may be in another step */
     int64_t wait_ns, transfer_ns, n;
@@ -235,16 +234,16 @@ static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
     return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
 }
 
-/* Returns the time of a kernel. As in busy time, the time before all profilers of the job were
- * running does not count. */
+/* Returns the time of a kernel, without the time before all profilers of the job were running. Busy
+ * time also leaves this time out. */
 static tm_interval opened(const tm_timeline *timeline, uint32_t row) {
     const int64_t begin = timeline->begin_ns[row], end = begin + timeline->duration_ns[row];
     const int64_t from = tm_opened(timeline, begin);
     return (tm_interval){from < end ? from : end, end};
 }
 
-/* Adds each kernel to the first sum, which is over all kernels. Also adds it to the sum of its
- * step. There are n sums of steps, after the first sum. */
+/* Adds each kernel to the first sum, which covers all kernels, and to the sum of its step. The n
+ * sums of steps come after the first sum. */
 static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COLLECTIVE] && timeline->answers; i++) {
@@ -261,7 +260,8 @@ static void add_waits(const tm_timeline *timeline, wait_sum *all, size_t n) {
     }
 }
 
-/* Returns the sum of the rank, then the sums of its steps, ascending; NULL if out of memory. */
+/* Returns the sum of the rank, followed by the sums of its steps, ascending; NULL if out of
+ * memory. */
 static wait_sum *sum_waits(const tm_timeline *timeline) {
     size_t n = timeline->n_steps;
     wait_sum *all = calloc(n + 1, sizeof *all);
@@ -294,8 +294,8 @@ static void set_waits(tm_cell *cells, const tm_rank_view *view, const wait_sum *
     tm_cell_set_int(&cells[T_EXPOSED_LEAST], t->exposed_least_ns);
 }
 
-/* Returns whether a recording may start or end within a step: the step is the first or last of a
- * span. */
+/* Returns whether a recording may start or end within a step, because the step is the first or last
+ * of a span. */
 static bool is_at_border(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool border = i == 0 || i + 1 == timeline->n_steps;
@@ -307,9 +307,9 @@ static bool is_at_border(const tm_timeline *timeline, size_t i) {
     return border;
 }
 
-/* Returns whether a step is cut. A step is cut if a trace of the rank ended within it. A marked
- * step is also cut if the profilers of other ranks started within it. A profiler writes the events
- * of the host before those of the GPU, so the last GPU event shows where a trace ends. */
+/* Returns whether a step is cut: a trace of the rank ended within it, or the step is marked and the
+ * profilers of other ranks started within it. The last GPU event shows where a trace ends, because
+ * profilers write the events of the host before those of the GPU. */
 static bool is_cut(const tm_timeline *timeline, size_t i) {
     const tm_step *step = &timeline->steps[i];
     bool cut = false;
@@ -323,14 +323,14 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. Sets `partial` to true if the trace was cut in the step. Sets it to
- * false if overlap_job must compare the window with other ranks. Otherwise leaves it null, and
- * overlap_job sets it to false. */
+/* Adds the rows of the steps. `partial` is true if the trace was cut in the step, and false if
+ * overlap_job must compare the window with other ranks. Otherwise it is null, and overlap_job sets
+ * it to false. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* without marked steps, the recording would count as a step */
+    if (view->busy->comm_alone) /* otherwise, an unmarked recording would count as a step */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];
@@ -368,7 +368,7 @@ static bool collect_kind(const tm_timeline *timeline, int kind, tm_intervals *ou
     return true;
 }
 
-/* If the rank has collectives of a kind, adds a row. `kernels` is scratch space. */
+/* Adds a row if the rank has collectives of this kind. `kernels` is scratch space. */
 static tm_status add_kind(const tm_rank_view *view, int kind, tm_intervals *kernels,
                           tm_table *table, tm_error *err) {
     int64_t n;
@@ -407,7 +407,7 @@ static tm_status overlap_kinds(const tm_rank_view *view, tm_tables *out, tm_erro
     return status;
 }
 
-/* If the rank's trace marks no steps, adds its window. */
+/* Adds the rank's window if the rank's trace marks no steps. */
 static tm_status add_unmarked(const tm_rank_view *view, const tm_busy_times *t, tm_table *table,
                               tm_error *err) {
     if (view->timeline->n_steps == 0 || view->timeline->steps[0].annotated)
@@ -466,7 +466,7 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return status == TM_OK ? overlap_kinds(view, out, err) : status;
 }
 
-/* A row of overlap.step, with what it is sorted by. */
+/* A row of overlap.step and its sort keys. */
 typedef struct compared {
     tm_cell *row;
     int64_t step, window_ns;
@@ -479,9 +479,9 @@ static int by_step_then_window(const void *a, const void *b) {
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the partial rows of a step, which are rows [0, n), sorted by window. A partial row has a
- * window that is much shorter than the median. Rows of ranks without GPU events have no window, and
- * do not count. */
+/* Marks the partial rows among the rows [0, n) of a step, which are sorted by window. The window of
+ * a partial row is much shorter than the median. Rows of ranks without GPU events have no window,
+ * so they do not count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
     while (empty < n && rows[empty].window_ns == 0)
@@ -492,9 +492,9 @@ static void mark_partial(const compared *rows, size_t n) {
                                  : rows[empty + (counted - 1) / 2].window_ns +
                                        rows[empty + counted / 2].window_ns;
     for (size_t i = 0; i < n; i++) {
-        /* Computes whether window < 0.8 * median. `twice` is twice the median, so this means 5 *
-         * window < 2 * twice. To avoid overflow, `over` is window - 0.4 * twice, rounded. If `over`
-         * is 0 or 1, the remainder of twice / 5 decides. */
+        /* Computes whether window < 0.8 * median, which is 5 * window < 2 * twice. To avoid
+         * overflow, `over` is window - 0.4 * twice, rounded. If `over` is 0 or 1, the remainder of
+         * twice / 5 decides. */
         int64_t over = rows[i].window_ns - twice / 5 * 2;
         bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
         tm_cell *partial = &rows[i].row[S_PARTIAL];
@@ -503,7 +503,7 @@ static void mark_partial(const compared *rows, size_t n) {
     }
 }
 
-/* Sets `partial`. Sorts pointers to the rows, so that the table stays in the order of its keys. */
+/* Sets `partial`. Sorts pointers to the rows, so that the table keeps its order. */
 static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     (void)job;
     tm_table *table = tm_tables_find(out, step_def.name);
@@ -518,7 +518,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
             tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* The loop runs up to n_rows, so that the last step is marked, too. */
+    /* The loop includes n_rows, so that the last step is also marked. */
     for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
         if (i < table->n_rows && rows[i].step == rows[first].step)
             continue;

@@ -1,4 +1,4 @@
-/* Analysis `overview`: where a step's time goes, and how well the GPU is used. */
+/* Analysis `overview`: how the time of a step is spent, and how well the GPU is used. */
 #include "tmerge/analysis.h"
 
 #include "analysis/shared/busy.h"
@@ -10,8 +10,8 @@
 #include "one_rank_job.h"
 #include "timeline/host_comm.h"
 
-/* Parts of a step's time. Time in which several activities run counts for the first of them in this
- * order. */
+/* Parts of a step's time. If several activities run at the same time, the time counts for the first
+ * part in this order. */
 enum { KERNEL, COMM, MEMCPY, MEMSET, RUNTIME, INPUT, CPU, OTHER, N_PARTS };
 
 #define PART_COLUMNS                                                                               \
@@ -195,13 +195,13 @@ static const tm_table_def *const defs[] = {&job_def, &rank_def, &step_def};
 
 typedef struct part_sets {
     tm_intervals comm, copies, sets, none;
-    const tm_intervals *raw[OTHER]; /* set of each part, in the order of the columns */
+    const tm_intervals *raw[OTHER]; /* the set of each part, in the order of the columns */
     const tm_busy *busy;            /* busy time of the rank */
     bool of_cpu;                    /* whether the rank's device is the CPU */
     /* vector of tm_device_busy: the rank's devices, if there are several */
     const tm_vec *devices;
     tm_intervals steps; /* windows of the steps */
-    /* up_to[0] is the union of the parts of a step so far; up_to[1] also contains the next part */
+    /* [0]: union of the parts so far; [1]: the same with the next part */
     tm_intervals up_to[2];
 } part_sets;
 
@@ -227,7 +227,8 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
         .up_to = {TM_INTERVALS(), TM_INTERVALS()},
     };
     if (s->of_cpu)
-        s->raw[KERNEL] = &s->none; /* without kernels, operators on the CPU are computation */
+        s->raw[KERNEL] = &s->none; /* If the device is the CPU, there are no kernels, and operators
+                                      on the CPU are computation. */
 }
 
 static void close_sets(part_sets *s) {
@@ -239,7 +240,7 @@ static void close_sets(part_sets *s) {
     tm_vec_free(&s->up_to[1]);
 }
 
-/* Separates copies from memory sets. tm_busy has both in one set. */
+/* Separates copies from memory sets, because tm_busy has both in one set. */
 static bool split_memory(const tm_timeline *timeline, tm_intervals *copies, tm_intervals *sets) {
     const tm_copy_attr *attrs = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {
@@ -279,7 +280,7 @@ static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
 }
 
 /* Sets the parts of a step, and adds them to the rank's sums. Each part gets only the time that no
- * part before it has. So time with several activities counts for the first of them. */
+ * earlier part has. */
 static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int64_t *sums,
                       tm_cell *cells) {
     int64_t before = 0;
@@ -299,7 +300,7 @@ static bool add_parts(part_sets *s, const tm_step *step, int64_t window_ns, int6
     return true;
 }
 
-/* Returns the duration of P u C in a step: the sum of the durations of P and C \ P. */
+/* Returns the duration of P u C in a step, which is the duration of P plus that of C \ P. */
 static int64_t kernels_in(const tm_busy *busy, const tm_step *step) {
     return tm_intervals_length_in(&busy->compute, step->begin_ns, step->end_ns) +
            tm_intervals_length_in(&busy->exposed_comm, step->begin_ns, step->end_ns);
@@ -376,8 +377,8 @@ static tm_status overview_rank(const tm_rank_view *view, tm_tables *out, tm_erro
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the mean of a column over the ranks with a value, weighted by the duration of their steps.
- */
+/* Sets the mean of a column over the ranks that have a value, weighted by the duration of their
+ * steps. */
 static void set_mean(const tm_table *ranks, int column, tm_cell *cell) {
     double sum = 0, length = 0;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -417,8 +418,8 @@ static void set_mean_step(const tm_tables *tables, tm_cell *row) {
                         n_whole > 0 ? tm_round_ratio(whole, n_whole) : tm_round_ratio(all, n));
 }
 
-/* Sets the throughput: the given numbers of samples and tokens / the mean duration of whole marked
- * steps. */
+/* Sets the samples and tokens per second: the given numbers / the mean duration of a whole marked
+ * step. */
 static void set_rates(const tm_job *job, const tm_tables *tables, tm_cell *row) {
     const int64_t given[2] = {job->samples, job->tokens};
     const tm_table *jobs = tm_tables_find(tables, "job.job");
@@ -466,7 +467,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
         tm_cell_set_int(&row[J_PARTS + p], sum);
         tm_cell_set_ratio(&row[J_SHARES + p], 100, sum, length);
     }
-    /* weighted, so that ranks with few steps count less */
+    /* The weights make ranks with few steps count less. */
     for (int u = 0; u < N_USES; u++)
         set_mean(ranks, R_USES + u, &row[J_USES + u]);
     return set_alone(out, row, err);

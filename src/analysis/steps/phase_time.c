@@ -7,27 +7,27 @@
 #include "base/median.h"
 #include "timeline/host_comm.h"
 
-/* What threads do, before their time is divided into phases. */
+/* Activities of threads, before their time is divided into phases. */
 typedef struct raw_time {
     const tm_rank_view *view;
-    /* `optimizer` has the time in which gradients are cleared, and `updates` does not */
+    /* `optimizer` includes the clearing of gradients, and `updates` does not */
     tm_intervals optimizer, updates;
     tm_intervals backward;
     tm_intervals calls; /* operators and runtime calls on main threads */
     tm_vec marks;       /* vector of int64_t: starts of steps, ascending */
-    bool of_cpu; /* whether the device is the CPU: backward then runs on the main thread, which also
+    bool of_cpu; /* whether the device is the CPU; backward then runs on the main thread, which also
                     waits for gloo */
 } raw_time;
 
-/* Returns whether a thread is autograd's: it runs nodes of the graph, but does not mark steps or
- * run an optimizer. */
+/* Returns whether a thread is autograd's: it runs nodes of the graph, but neither marks steps nor
+ * runs an optimizer. */
 static bool is_autograd(const tm_thread *thread) {
     return thread->n_backward > 0 && !thread->marks_steps && !thread->optimizes;
 }
 
-/* Returns whether a call averages or copies gradients for DDP during backward. Such a call may run
- * on the thread that called backward. Sets *asks to whether the call starts a collective. A call
- * that starts a collective belongs to no set. */
+/* Returns whether a call averages or copies gradients for DDP during backward. The call may run on
+ * the thread that called backward. Sets *asks to whether the call starts a collective. A call that
+ * starts a collective belongs to no set. */
 static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     static const char *const starts[] = {"torch::distributed::reducer::",
                                          "torch.distributed.ddp.reducer::"};
@@ -40,21 +40,21 @@ static bool reduces_gradients(const raw_time *raw, uint32_t row, bool *asks) {
     return false;
 }
 
-/* Returns the set to which an operator or annotation is added. Returns NULL if it is added to none.
+/* Returns the set to which an operator or annotation is added; NULL if there is none.
  * @param rest  set for calls whose names show no phase */
 static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* This applies to every thread, because a program may run autograd's nodes itself. */
+    /* This holds on every thread, because a program may run autograd's nodes itself. */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))
-        return NULL; /* may enclose anything */
+        return NULL; /* such calls may enclose anything */
     return rest;
 }
 
-/* Adds the calls of a thread. Several threads add to a set, so sets are normalised later. */
+/* Adds the calls of a thread. Sets are normalised later, because several threads add to a set. */
 static bool add_thread(raw_time *raw, const tm_track *track, bool main_thread, bool autograd) {
     const tm_timeline *timeline = raw->view->timeline;
     tm_intervals *rest = autograd ? &raw->backward : main_thread ? &raw->calls : NULL;
@@ -94,7 +94,6 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
     const tm_thread *threads = raw->view->host->threads;
-    /* none so far */
     size_t busiest = timeline->n_tracks;
     bool marked = false, ok = true;
     for (size_t t = 0; t < timeline->n_tracks; t++) {
@@ -118,8 +117,8 @@ static bool collect(raw_time *raw) {
     return ok;
 }
 
-/* Returns whether the set has time in [begin, end). Starts must ascend from call to call; *from is
- * the interval to search from. */
+/* Returns whether a set has time in [begin, end). begin_ns must ascend from call to call. *from is
+ * the first interval to look at. */
 static bool has_time_in(const tm_intervals *set, size_t *from, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     while (*from < set->n && v[*from].end_ns <= begin_ns)
@@ -134,8 +133,8 @@ static bool has_mark_in(const tm_vec *marks, size_t *from, int64_t begin_ns, int
     return *from < marks->n && v[*from] < end_ns;
 }
 
-/* Adds the gaps of backward in which the main thread only waits for autograd's threads. The gaps
- * are visited in ascending order, so each of the other sets is read only once. */
+/* Copies backward to `out`, and adds the gaps in which the main thread only waits for autograd's
+ * threads. Gaps are visited in ascending order, so each of the other sets is read only once. */
 static bool close_gaps(const raw_time *raw, tm_intervals *out) {
     const tm_interval *v = raw->backward.data;
     size_t call = 0, optimizer = 0, input = 0, mark = 0;
@@ -159,10 +158,10 @@ static int64_t next_begin(const tm_intervals *set, size_t *from, int64_t time_ns
     return *from < set->n ? v[*from].begin_ns : INT64_MAX;
 }
 
-/* Finds stretches of the main threads' calls. A stretch has only calls that are in no other phase,
- * and ends where another phase or a step starts. It is forward if backward comes next, or if there
- * is no backward. Gradients may be cleared before or after forward, so clearing does not end a
- * stretch. */
+/* Finds stretches of forward work. A stretch consists of the main threads' calls that are in no
+ * other phase, and ends where another phase or a step starts. It is forward if backward comes next,
+ * or if there is no backward. Clearing gradients does not end a stretch, because it may come before
+ * or after forward. */
 static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phase_time *out,
                          tm_intervals *forward_and_clearing) {
     const tm_interval *v = calls->data;
@@ -180,7 +179,7 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
         next = d < next ? d : next;
         bool forward = b < next || out->host[TM_PHASE_BACKWARD].n == 0;
         next = b < next ? b : next;
-        /* gaps between calls, for example Python code, belong to the phase around them */
+        /* Gaps between calls, such as Python code, belong to the phase around them. */
         for (k = i + 1; k < calls->n && v[k].begin_ns < next; k++)
             ;
         int64_t end = v[k - 1].end_ns < next ? v[k - 1].end_ns : next;
@@ -191,8 +190,8 @@ static bool find_forward(const raw_time *raw, const tm_intervals *calls, tm_phas
                                  &out->host[TM_PHASE_FORWARD]);
 }
 
-/* Gives each phase the time that no earlier phase has. The order of the phases is the precedence in
- * the header. The set NONE stays empty. Uniting another set with it copies that set. */
+/* Gives each phase the time that no phase before it has, in the order of precedence in the header.
+ * The set NONE is empty: uniting another set with it copies that set. */
 static bool split_host(const raw_time *raw, tm_phase_time *out) {
     enum { BACKWARD, TAKEN, ALL, CALLS, FORWARD, NONE, N_SETS };
     const tm_intervals *input = &raw->view->host->input, *optimizer = &raw->optimizer;
@@ -256,8 +255,8 @@ static bool split_gpu(const tm_rank_view *view, tm_phase_time *out) {
         if (phase < TM_N_PHASES)
             ok = tm_intervals_add(&raw[phase], begin, begin + timeline->duration_ns[row]);
     }
-    /* If work of several phases runs at the same time, the time counts for the first of these
-     * phases. `taken` is the time of all earlier phases. */
+    /* If work of several phases runs at the same time, the time counts for the first of them.
+     * `taken` is the time of all earlier phases. */
     tm_intervals taken = TM_INTERVALS(), next = TM_INTERVALS();
     for (int p = 0; p < TM_N_PHASES && ok; p++) {
         tm_intervals_normalise(&raw[p]);

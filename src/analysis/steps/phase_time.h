@@ -22,15 +22,16 @@ typedef enum tm_phase {
  * - Backward: work of autograd's threads, nodes of autograd's graph on other threads, and the gaps
  *   in between in which the main thread calls nothing.
  * - Data: waits for a batch.
- * - Forward: between two of these phases (or after the start of a step), from the main thread's
- *   first call to its last, if backward comes next or there is no backward. Here, clearing
- *   gradients does not count as a phase.
+ * - Forward: the main thread's calls between two of these phases or after the start of a step, from
+ *   the first call to the last, if backward comes next or there is no backward. Clearing gradients
+ *   does not count as a phase here.
  *
  * The main threads are the threads that mark steps. If no thread does, the main thread is the
  * thread with the most operators, except autograd's threads.
  *
- * GPU: the time of work launched in the phase. Time with work of several phases counts for the
- * first phase in the enumeration. */
+ * GPU: the time of work that was launched in the phase. If work of several phases runs at the same
+ * time, the time counts for the first phase in the enumeration.
+ */
 typedef struct tm_phase_time {
     tm_intervals host[TM_N_PHASES];
     tm_intervals gpu[TM_N_PHASES];

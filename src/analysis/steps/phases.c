@@ -5,7 +5,7 @@
 #include "analysis/shared/xla.h"
 #include "phase_time.h"
 
-/* Each of three times (step, host, GPU) has these parts: the phases, and then "other". */
+/* Parts of each of three times (step, host, GPU): the phases, then "other". */
 enum { N_PARTS = TM_N_PHASES + 1 };
 
 enum { RANK, STEP, LENGTH, BOTH, SHARE = BOTH + N_PARTS, HOST = SHARE + N_PARTS };
@@ -100,19 +100,19 @@ static const tm_table_def *const defs[] = {&step_def};
 /* The sets that are measured in each step. */
 typedef struct phase_sets {
     tm_phase_time phases;
-    const tm_intervals *busy; /* of the rank */
+    const tm_intervals *busy; /* busy time of the rank */
 } phase_sets;
 
 static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int64_t window_ns) {
     int64_t begin = step->begin_ns, end = step->end_ns;
     int64_t busy = tm_intervals_length_in(s->busy, begin, end);
-    /* time that has no phase yet */
+    /* the time that has no phase yet */
     int64_t both = window_ns, host = window_ns, gpu = busy;
     for (int p = 0; p < TM_N_PHASES; p++) {
         int64_t in_host = tm_intervals_length_in(&s->phases.host[p], begin, end);
         int64_t in_gpu = tm_intervals_length_in(&s->phases.gpu[p], begin, end);
-        /* While the GPU is busy, the phase is that of the GPU's work. While the GPU is idle, the
-         * phase is that of the host's work. */
+        /* While the GPU is busy, the phase is that of the GPU's work. While it is idle, the phase
+         * is that of the host's work. */
         int64_t in_both =
             in_gpu + in_host - tm_intervals_common_in(&s->phases.host[p], s->busy, begin, end);
         tm_cell_set_int(&row[BOTH + p], in_both);
@@ -123,7 +123,7 @@ static void set_step(tm_cell *row, const phase_sets *s, const tm_step *step, int
         host -= in_host;
         gpu -= in_gpu;
     }
-    /* The rest is "other", so that the parts of each of the three times add up to the step. */
+    /* The rest is "other". Thus the parts of each of the three times add up. */
     tm_cell_set_int(&row[BOTH + TM_N_PHASES], both);
     tm_cell_set_ratio(&row[SHARE + TM_N_PHASES], 100, both, window_ns);
     tm_cell_set_int(&row[HOST + TM_N_PHASES], host);

@@ -13,7 +13,7 @@
 #include "base/vec.h"
 #include "timeline/host_comm.h"
 
-/* What a call does besides training, judged by its name. */
+/* Activities of a call besides training, judged by its name. */
 typedef enum chore { UNKNOWN, NONE, LOGS, SAVES } chore;
 
 static const struct {
@@ -35,7 +35,7 @@ static const struct {
     {"", "/tensorboardX/", LOGS},
 };
 
-/* Annotations of users for logging. */
+/* Names of users' annotations for logging. */
 static const char *const logging_words[] = {"log", "logging", "log_metrics", "logger"};
 
 static chore chore_of(const char *name, bool annotation) {
@@ -53,11 +53,11 @@ static chore chore_of(const char *name, bool annotation) {
 typedef struct mark {
     int64_t begin_ns, sequence; /* -1: no sequence number */
     uint32_t row, track;
-    int32_t thread; /* thread of the forward operator: each thread has its own sequence numbers */
+    int32_t thread; /* thread of the forward operator, because each thread has its own sequence
+                       numbers */
     bool update;
 } mark;
 
-/* Key of a node. */
 typedef struct node_key {
     int64_t thread, sequence;
 } node_key;
@@ -75,8 +75,7 @@ static tm_step_part *step_of(const finding *f, uint32_t row) {
     return step == TM_NO_STEP ? NULL : &f->steps[step];
 }
 
-/* Adds a call that logs or saves. Does not add it if it is nested in a call that was already
- * added. */
+/* Adds a call that logs or saves, unless it is nested in a call that was already added. */
 static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     uint32_t name = timeline->name[row];
@@ -95,7 +94,7 @@ static void add_chore(finding *f, uint32_t row, int64_t *until_ns) {
     *until_ns = begin + timeline->duration_ns[row];
 }
 
-/* Adds an update by an optimizer, unless it is within another update on the same thread. */
+/* Adds an optimizer's update, unless it is within another update on the same thread. */
 static bool add_update(finding *f, uint32_t row, uint32_t track, int64_t *until_ns) {
     const tm_timeline *timeline = f->view->timeline;
     if (timeline->begin_ns[row] < *until_ns ||
@@ -129,9 +128,9 @@ static bool look_at_threads(finding *f) {
     return ok;
 }
 
-/* Adds a mark for each node of autograd's graph. In some traces the call that runs a node has no
- * sequence number, so also adds a mark for the outermost operator with a sequence number in a node.
- * @param numbers [operators->n] set to the sequence number of the enclosing node */
+/* Adds a mark for each node of autograd's graph. In some traces, the call that runs a node has no
+ * sequence number. So the outermost operator with a sequence number in a node also gets a mark.
+ * @param numbers  [operators->n] set to the sequence number of the enclosing node */
 static bool add_nodes(finding *f, int64_t *numbers) {
     const tm_timeline *timeline = f->view->timeline;
     const tm_operator_attr *reported = timeline->attrs[TM_ATTR_OPERATOR];
@@ -204,8 +203,8 @@ static void count_updates(finding *f) {
 
 /* Counts each backward pass in the step in which it starts. Autograd runs the ready node with the
  * highest number, and nodes that become ready later have lower numbers. So a node with a higher
- * number than the last one starts a new pass. A pass that runs a node again is for a second loss of
- * the same forward pass, and does not count.
+ * number than the last one starts a new pass. A pass that runs a node again does not count, because
+ * it is for a second loss of the same forward pass.
  * @param known  the nodes that ran */
 static bool count_numbered(finding *f, uint32_t track, tm_keys *known) {
     const mark *marks = f->marks.data;

@@ -175,7 +175,7 @@ static int by_kind(const void *a, const void *b) {
     return x->kind != y->kind ? x->kind - y->kind : tm_order_i64(x->step, y->step);
 }
 
-/* Collects the steps of all ranks. Leaves out partial steps and steps of unknown kind. */
+/* Collects the steps of all ranks, except partial steps and steps of unknown kind. */
 static bool gather(const tm_tables *tables, const tm_step_kinds *kinds, tm_vec *out) {
     const tm_table *steps = tm_tables_find(tables, "overview.step");
     const tm_table *windows = tm_tables_find(tables, "overlap.step");

@@ -1,4 +1,4 @@
-/* Analysis `structure`: what a step consists of: micro-batches, updates, recomputation, phases. */
+/* Analysis `structure`: the content of a step: micro-batches, updates, recomputation, phases. */
 #include "tmerge/analysis.h"
 
 #include <stdio.h>

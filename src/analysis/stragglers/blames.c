@@ -47,8 +47,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
                     "members of the operation."},
 };
 
-/* Sums over the waits of a rank's kernels in each step. The process that has the rank sends these
- * rows. */
+/* Sums over the waits of a rank's kernels in each step, sent by the process that has the rank. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
     part_columns, N_PART_COLUMNS, 2);
@@ -64,8 +63,8 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
     [C_INDIRECT] = {"indirect_ns", TM_INT, "ns", "As in stragglers.rank."},
 };
 
-/* The process that receives all costs of a rank sends these rows. So there is at most one row for
- * each step of a rank. */
+/* Sent by the process that receives all costs of a rank. So there is at most one row for each step
+ * of a rank. */
 const tm_table_def tm_blames_cost =
     TM_INTERNAL_TABLE("stragglers.cost",
                       "A row for each rank and step whose total cost differs from its caused wait.",
@@ -76,13 +75,12 @@ static const tm_column member_columns[] = {
     {"rank", TM_INT, "", "Global rank of a member of the group."},
 };
 
-/* The process that has the rank sends these rows. From them, the verdict finds groups whose ranks
- * are all late. */
+/* Sent by the process that has the rank. From these rows, the verdict finds groups whose ranks are
+ * all late. */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
     "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
 
-/* Does not add the waits that the rank caused through other ranks, because stragglers.cost has
- * these waits. */
+/* Adds no waits that the rank caused through other ranks, because stragglers.cost has them. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_blames_part.name));
     if (!row)
@@ -162,8 +160,8 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Sums the rows of each rank and step. A rank may have a cost even in a step in which it has no
- * operations with waits. */
+/* Sums the rows of each rank and step. There are several because a rank may have both waits and a
+ * cost in a step. */
 static void add_up_parts(tm_blames *t) {
     size_t n = 0;
     if (t->n_parts > 1)
@@ -186,7 +184,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     t->n_ranks = ranks->n_rows;
     t->ranks = calloc(t->n_ranks + 1, sizeof *t->ranks);
     t->parts = calloc(n + 1, sizeof *t->parts);
-    /* each step has at least one row, so there are at most as many leaders as rows */
+    /* Each step has at least one row, so there are at most as many leaders as rows. */
     t->leaders = calloc(n + 1, sizeof *t->leaders);
     if (!t->ranks || !t->parts || !t->leaders)
         return tm_fail_memory(err);
@@ -206,7 +204,7 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
     return TM_OK;
 }
 
-/* tm_blames.ranks ascends, with an entry for each row of job.rank. */
+/* tm_blames.ranks is ascending, with an entry for each row of job.rank. */
 static bool is_lower(const void *blame, const void *rank) {
     return ((const tm_blame *)blame)->rank < *(const int64_t *)rank;
 }

@@ -1,5 +1,5 @@
-/* How long every rank waited, and which waits it caused: sent from the processes to the job part.
- */
+/* How long every rank waited, and which waits it caused. The processes send these data to the job
+ * part. */
 #ifndef TMERGE_BLAMES_H
 #define TMERGE_BLAMES_H
 
@@ -13,7 +13,8 @@ extern const tm_table_def tm_blames_part, tm_blames_cost, tm_blames_member;
 /** Adds a rank's waits in a step. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the costs and the members of groups that this process has. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the costs that this process has, and the members of its groups. Returns TM_OK;
+ * TM_ERR_FAULT. */
 tm_status tm_blames_add_own(tm_tables *tables, const tm_collectives *own,
                             tm_error *err) TM_MUST_CHECK;
 
@@ -29,7 +30,7 @@ static inline bool tm_places_share(const tm_place *a, const tm_place *b) {
     return a->level == b->level && a->unit == b->unit;
 }
 
-/** What the job part of the analysis reads. */
+/** Input of the job part of the analysis. */
 typedef struct tm_blames {
     /* [n_ranks] one per row of job.rank; owned, like all arrays of this struct */
     tm_blame *ranks;

@@ -9,9 +9,8 @@
 #include "analysis/shared/same_kernels.h"
 #include "table/shown.h"
 
-/* Returns the rank whose kernels are slowest, compared with the same kernels on other ranks of any
- * stage. A rank counts only if nearly all of its kernels are slower. Returns n_ranks if there is no
- * such rank. */
+/* Returns the rank with the slowest kernels, compared with the same kernels on ranks of any stage.
+ * A rank counts only if nearly all of its kernels are slower. Returns n_ranks if there is none. */
 static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, double *speed) {
     size_t slowest = t->n_ranks;
     *speed = TM_LATE_NORMAL_SPEED;
@@ -25,7 +24,8 @@ static size_t slowest_kernels(const tm_tables *tables, const tm_blames *t, doubl
     return slowest;
 }
 
-/* Writes whether ranks cause part of a bubble. A rank that is alone in its stage is not tested. */
+/* Writes whether ranks cause part of a bubble. Ranks that are alone in their stage are not
+ * tested. */
 static void bubble_ranks_text(const tm_tables *tables, const tm_verdict_topic *e, char *out,
                               size_t size) {
     const tm_findings *found = &e->judgement->found;

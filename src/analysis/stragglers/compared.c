@@ -146,7 +146,7 @@ static void fill(const tm_collectives *all, const tm_own_time *own, tm_own_times
     }
 }
 
-/* Tests a group whose members all take part in every operation. */
+/* Tests a group in which all members take part in every operation. */
 static tm_status test_group(const tm_collectives *all, const tm_own_time *own, size_t n,
                             tm_tables *tables, tm_error *err) {
     size_t members = count_members(own, n), rows = n / members;
@@ -172,9 +172,9 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     return status;
 }
 
-/* How the work of ranks is compared. WAY_PARTS finds ranks that are always a little slower, even in
+/* Ways to compare the work of ranks. WAY_PARTS finds ranks that are always a little slower, even in
  * few steps. WAY_STEPS finds ranks that take much longer once in each step. WAY_STAGES is for
- * stages of few ranks, and compares the ranks of all stages with each other. The compared value is
+ * stages of few ranks, and compares the ranks of all stages with one another: the compared value is
  * a rank's excess over the other ranks of its stage, relative to the usual time of the stage. */
 typedef enum works_way { WAY_PARTS, WAY_STEPS, WAY_STAGES, N_WAYS } works_way;
 
@@ -187,11 +187,11 @@ static const double SHARES[] = {
 static const double CALLS_SHARE = 0.05;
 static const double PARTS_OF_USUAL = 1e9;
 /* Limits for findings from parts of steps. If there are at most STEADY_STEPS steps, such a finding
- * counts only if the excess is steady: its mean over the steps must be at least STEADY_TIMES its
+ * counts only if the excess is steady: its mean over the steps is at least STEADY_TIMES its
  * standard deviation. For four steps, this corresponds to a Student's t of 6 (p 0.009). */
 static const double STEADY_STEPS = 8.0, STEADY_TIMES = 3.0;
 
-/* What a test compares: a kind of work, on ranks [first, first + n). */
+/* Input of a test: a kind of work, on ranks [first, first + n). */
 typedef struct works_range {
     const tm_works *works;
     size_t first, n;
@@ -205,7 +205,7 @@ static int64_t work_at(const works_range *r, size_t i, size_t row) {
     return tm_works_sums(r->works, r->first + i, r->kind)[row];
 }
 
-/* Returns the end of the rows that have the step of @p row. */
+/* Returns the end of the rows of the step of @p row. */
 static size_t end_of_step(const tm_works *works, size_t row) {
     size_t end = row + 1;
     while (end < works->n_rows && works->steps[end] == works->steps[row])
@@ -213,7 +213,7 @@ static size_t end_of_step(const tm_works *works, size_t row) {
     return end;
 }
 
-/* Returns the end of the ranks that are in the stage of rank @p first. */
+/* Returns the end of the ranks of the stage of rank @p first. */
 static size_t end_of_stage(const tm_works *works, size_t first) {
     size_t end = first + 1;
     while (end < works->ranks.n &&
@@ -241,8 +241,8 @@ static void fill_works(const works_range *r, tm_own_times *times, int64_t *steps
     }
 }
 
-/* Computes by how much each member takes longer than the median of its stage's other members, in
- * each row [ns].
+/* Computes by how much each member takes longer in each row than the median of the other members of
+ * its stage [ns].
  * @param out  [n_rows][times->n] */
 static tm_status find_excess(const works_range *r, const tm_own_times *times, int64_t *out,
                              tm_error *err) {
@@ -298,9 +298,9 @@ static int64_t excess_of(const tm_own_times *times, const int64_t *excess, int64
     return sum;
 }
 
-/* Returns whether a member's excess is similar in each step. Returns true if there are many steps.
- * If the excess differs between few steps, for example because of unequal shares of data, the parts
- * of a step are no independent evidence. */
+/* Returns whether a member's excess is similar in each step, or there are many steps. If the excess
+ * differs between few steps, for example because of unequal shares of data, the parts of a step are
+ * no independent evidence. */
 static bool is_steady(const works_range *r, const tm_own_times *times, const tm_suspect *s,
                       const int64_t *excess) {
     double n = 0.0, sum = 0.0, squares = 0.0;
@@ -322,8 +322,8 @@ static bool is_steady(const works_range *r, const tm_own_times *times, const tm_
     return mean >= STEADY_TIMES * sqrt(fmax(variance, 0.0));
 }
 
-/* Marks suspects that were found in parts of steps and whose excess is not steady. Marks no hosts,
- * because their excess is a median over ranks. */
+/* Marks suspects that were found in parts of steps, and whose excess is not steady. Hosts are not
+ * marked, because their excess is a median over ranks. */
 static tm_status mark_unsteady(const works_range *r, const tm_own_times *times, int64_t *excess,
                                tm_vec *suspects, tm_error *err) {
     tm_suspect *v = suspects->data;
@@ -352,8 +352,8 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
         const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
-        /* This does not apply to unexplained starts (TM_WORKS_LAG), because a rank's share of the
-         * data does not delay starts. */
+        /* Unexplained starts (TM_WORKS_LAG) need not be steady, because a rank's share of the data
+         * does not delay starts. */
         if (status == TM_OK && r->way == WAY_PARTS && r->kind != TM_WORKS_LAG && suspects->n > 0)
             status = mark_unsteady(r, times, excess, suspects, err);
     }
@@ -379,7 +379,7 @@ static bool has_calls(const tm_works *works) {
 }
 
 /* Keeps only hosts whose calls take at least TM_HOST_FACTOR_LEAST times as long as on other hosts.
- * The excess of a kept host is only that of its calls. Scales it to all work of the host. */
+ * The excess of a kept host is that of its calls, scaled to all work of the host. */
 static void keep_slow_hosts(const works_range *r, const tm_own_times *times, tm_vec *suspects) {
     tm_suspect *v = suspects->data;
     size_t kept = 0;
@@ -445,8 +445,8 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* calls are compared only between hosts, so hosts get the whole significance level of this test
-     */
+    /* Calls are compared only between hosts, so hosts get the whole significance level of this
+     * test. */
     r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }

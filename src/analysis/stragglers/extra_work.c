@@ -64,7 +64,7 @@ tm_status tm_extras_fill(const tm_collectives *own, tm_tables *tables, tm_error 
     return TM_OK;
 }
 
-/* Returns whether a number of kernels is written without decimals. */
+/* Returns whether a number of kernels needs no decimals. */
 static bool is_whole(double number) {
     return number >= 100.0 || number - (double)(int64_t)number == 0.0;
 }

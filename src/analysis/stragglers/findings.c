@@ -10,8 +10,8 @@
 
 /* Minimum excess of a finding [% of the steps]. */
 static const double EXCESS_LEAST_PCT = 1.0;
-/* Minimum excess of a finding on stages [% of the steps]. Small differences between stages are
- * normal. */
+/* Minimum excess of a finding from comparing stages [% of the steps]. Small differences between
+ * stages are normal. */
 static const double STAGE_LEAST_PCT = 5.0;
 
 const char *tm_shape_word(tm_shape shape) {
@@ -38,7 +38,7 @@ static size_t host_place(const tm_blames *t, int64_t rank) {
     return at;
 }
 
-/* Returns the end of the places of the same host or group. */
+/* Returns the end of the places with the same host or group as place @p first. */
 static size_t place_end(const tm_blames *t, size_t first) {
     size_t end = first + 1;
     while (end < t->n_places && tm_places_share(&t->places[first], &t->places[end]))
@@ -85,8 +85,8 @@ static bool same_culprit(const tm_finding *a, const tm_finding *b) {
            (a->level == TM_CULPRIT_RANK ? a->rank == b->rank : a->place == b->place);
 }
 
-/* Makes findings from suspects. If several findings are on the same rank or host, keeps the finding
- * with the largest excess, and sets its p to the smallest p of all of them. */
+/* Makes findings from suspects. If several findings are on the same rank or host, keeps the one
+ * with the largest excess, and gives it the smallest p. */
 static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err) {
     for (size_t i = 0; i < in->n_suspects; i++) {
         if (in->suspects[i].unsteady)
@@ -94,11 +94,11 @@ static tm_status gather(const tm_findings_input *in, tm_vec *all, tm_error *err)
         tm_finding f = finding_of(in, &in->suspects[i]), *known = NULL;
         if (f.level == TM_CULPRIT_HOST && f.place == in->blames->n_places)
             continue;
-        /* This test must come before findings on the same rank are merged. */
+        /* This check must come before findings on the same rank are merged. */
         if (f.of_stage && percent(in, f.excess_ns) < STAGE_LEAST_PCT)
             continue;
-        /* Unexplained starts may be chance, even if fixing the rank saves time for another reason.
-         * So they count only if they are long. */
+        /* Unexplained starts count only if they are long, because they may be chance. The saving is
+         * no evidence: fixing the rank may save time for another reason. */
         if (f.work == TM_SUSPECT_LAG &&
             percent(in, f.excess_ns) <
                 fmax(EXCESS_LEAST_PCT, TM_FIX_LEAST_SHARE * in->fixes.stake_pct))
@@ -129,8 +129,8 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings on the ranks of one place into one finding. Entries [first, end) of
- * tm_blames.places are the ranks of this place. */
+/* Merges the findings on the ranks of a place into one finding. The ranks of the place are entries
+ * [first, end) of tm_blames.places. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {
     const tm_finding *v = all->data;
@@ -145,7 +145,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
         wanted[i] = !of_place;
         if (!of_place)
             continue;
-        /* If one of the ranks is late throughout, the merged finding is also "throughout". */
+        /* If any of the ranks is late throughout, so is the merged finding. */
         if (n == 0 || (v[i].shape == TM_SHAPE_THROUGHOUT && out.shape != TM_SHAPE_THROUGHOUT)) {
             double p = out.p;
             int64_t rank = n == 0 || v[i].rank < out.rank ? v[i].rank : out.rank;
@@ -167,7 +167,7 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
 }
 
 /* Returns how many ranks of a host or group have findings. Returns 0 if the excesses of these
- * findings differ so much that they cannot have a common cause. */
+ * findings differ too much for a common cause. */
 static size_t count_found(const tm_blames *t, const tm_vec *all, size_t first, size_t end) {
     enum { ALIKE = 3 };
     int64_t least_ns = INT64_MAX, most_ns = 0;
@@ -190,7 +190,7 @@ static bool find_place(const tm_blames *t, const tm_vec *all, size_t *first, siz
     for (size_t i = 0, e; i < t->n_places; i = e) {
         e = place_end(t, i);
         size_t n = e - i, found = count_found(t, all, i, e);
-        /* Hosts are sorted before groups. If a host qualifies, groups are not examined. */
+        /* Hosts are sorted before groups. If a host qualifies, groups are not looked at. */
         if (most > 0 && t->places[*first].level != t->places[i].level)
             break;
         if (found >= 2 && 5 * found >= 4 * n && 2 * n <= t->n_ranks && found > most) {
@@ -237,7 +237,7 @@ static tm_status raise_levels(const tm_findings_input *in, tm_vec *all, tm_error
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Returns the index of the finding on a rank. Returns all->n if there is none. */
+/* Returns the index of the finding on a rank; all->n if there is none. */
 static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t rank, bool *members) {
     size_t found = all->n;
     for (size_t i = 0; i < all->n && found == all->n; i++) {
@@ -249,10 +249,10 @@ static size_t finding_of_rank(const tm_blames *t, const tm_vec *all, int64_t ran
     return found;
 }
 
-/* Goes through the ranks of the plan. Adds what fixing a rank saves to the finding on this rank. If
- * fixing a rank saves nothing until the next rank of the plan is also fixed, both are equally late,
- * and worth fixing together.
- * @param seen,  worth [all->n] output */
+/* Goes through the ranks of the plan, and adds the saving of fixing each rank to the finding on it.
+ * If fixing a rank saves nothing until the next rank of the plan is also fixed, both are equally
+ * late, and worth fixing together.
+ * @param seen, worth  [all->n] output */
 static void follow_plan(const tm_findings_input *in, tm_vec *all, bool *members, bool *seen,
                         bool *worth) {
     tm_finding *v = all->data;
@@ -294,7 +294,7 @@ static double saved_alone(const tm_findings_input *in, const tm_finding *f) {
 }
 
 /* Returns the waits that the ranks of a finding caused [ns]. If the finding's window is in steps,
- * counts only the waits within the window. */
+ * only waits within the window count. */
 static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *members) {
     int64_t sum = 0;
     bool window =
@@ -309,9 +309,8 @@ static int64_t cost_of(const tm_blames *t, const tm_finding *f, const bool *memb
     return sum;
 }
 
-/* Does nothing if the replay is sure what fixes save. Otherwise, keeps the first finding whose
- * ranks caused half of all waiting, and sets its saving to unknown. Returns whether there is one.
- */
+/* Keeps the first finding whose ranks caused half of all waiting, and sets its saving to unknown.
+ * Does nothing if the replay is sure about savings. Returns whether a finding was kept. */
 static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *members, bool *worth) {
     tm_finding *v = all->data;
     for (size_t i = 0; i < all->n && !in->fixes.sure; i++) {
@@ -353,7 +352,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of = out->spared ? v[best] : (tm_finding){0};
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
-    /* merged() starts with the first finding, so the first one must save most */
+    /* merged() starts with the first finding, which therefore must save most */
     if (all->n > 1)
         qsort(v, all->n, sizeof *v, by_saving);
     free(flags);
@@ -401,8 +400,8 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* Finds the fewest operations that have half of all waiting, if they are at most 5 and at most a
- * tenth of all operations. */
+/* Finds the smallest number of operations that have half of all waiting. These operations are an
+ * event if they are at most 5, and at most a tenth of all operations. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
     enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
@@ -423,7 +422,7 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     return false;
 }
 
-/* Computes the pipeline's bubble and its ideal. The number of micro-batches is rounded, because a
+/* Computes the pipeline's bubble and its ideal. Rounds the number of micro-batches, because a
  * recorded step may be cut. */
 static void look_at_pipeline(const tm_findings_input *in, tm_findings *out) {
     const tm_pipeline_use *p = &in->pipeline;
@@ -441,8 +440,8 @@ static bool is_bubble(const tm_findings *found) {
     return found->transfers >= 0.01;
 }
 
-/* Returns whether half of all waiting was for one rank, and the replay is not sure what fixing that
- * rank saves. */
+/* Returns whether half of all waiting was for one rank, and the replay is not sure about the saving
+ * of fixing it. */
 static bool is_open(const tm_findings_input *in) {
     const tm_blames *t = in->blames;
     bool half = false;
@@ -503,8 +502,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* No rank is cleared if too little was compared. The same holds if most of what was compared
-     * was in groups that may have more ranks. */
+    /* No rank is cleared if too little was compared, or if most of it was in groups that may have
+     * more ranks. */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

@@ -1,5 +1,5 @@
-/* Makes findings on the job from suspects of groups: who stands out, when, and how certain this is.
- */
+/* Makes findings on the job from suspects of groups: which ranks stand out, when, and how certain
+ * this is. */
 #ifndef TMERGE_FINDINGS_H
 #define TMERGE_FINDINGS_H
 
@@ -9,20 +9,19 @@
 #include "timeline/collectives.h"
 
 typedef enum tm_shape {
-    TM_SHAPE_THROUGHOUT,  /* from the first to the last unit */
+    TM_SHAPE_THROUGHOUT,  /* from the first unit to the last */
     TM_SHAPE_EPISODE,     /* in a contiguous window of under 80 % of the units */
     TM_SHAPE_ALTERNATION, /* one of two episodes of different ranks that do not overlap */
-    TM_SHAPE_EVENT,       /* a few operations have half of all waiting */
+    TM_SHAPE_EVENT,       /* a few operations that have half of all waiting */
     TM_SHAPE_BUBBLE       /* stages of a pipeline wait for one another */
 } tm_shape;
 
 typedef enum tm_certainty { TM_CERTAINTY_LIKELY, TM_CERTAINTY_CONFIDENT } tm_certainty;
 
-/** If less than this share of communication time is in complete operations, the certainty of
- * findings is at most "likely". */
+/** Minimum share of communication time in complete operations for a certainty above "likely". */
 #define TM_MATCHED_LEAST 0.5
-/** If less than this share of communication time is in complete operations, no rank is cleared,
- * because the causes of too many waits are unknown. */
+/** Minimum share of communication time in complete operations to clear ranks. Below it, the causes
+ * of too many waits are unknown. */
 #define TM_MATCHED_CLEARED 0.9
 
 /** Returns whether the sum of all waits is under 1 % of the sum of all windows [ns]. */
@@ -35,8 +34,8 @@ typedef struct tm_finding {
     tm_culprit level;
     tm_shape shape;
     tm_certainty certainty;
-    /* For a host or group: its lowest rank. For an event: the rank that always came last, or -1 if
-     * several ranks came last. */
+    /* Host or group: its lowest rank. Event: the rank that always came last, or -1 if several ranks
+     * did. */
     int64_t rank;
     size_t place;      /* for a host or group: index of its first rank in tm_blames.places */
     size_t n_members;  /* number of ranks that the finding is about */
@@ -51,8 +50,8 @@ typedef struct tm_finding {
     double caused_share; /* caused_ns as a share of all waiting */
     bool of_stage; /* whether the rank's stage was compared with other stages of the pipeline */
     uint8_t work;  /* tm_suspect_work: kind of work that takes longer */
-    /* Saving from fixing the ranks of the finding [% of a step]. If this saves nothing, the saving
-     * from also fixing the ranks of earlier findings. NaN without a replay. */
+    /* Saving from fixing the ranks of the finding [% of a step]. If this alone saves nothing, the
+     * saving from also fixing the ranks of earlier findings. NaN without a replay. */
     double saved_pct;
 } tm_finding;
 
@@ -63,30 +62,29 @@ typedef struct tm_heavy {
     int64_t step;      /* -1: none */
 } tm_heavy;
 
-/** The findings, and the figures from which the verdict follows. */
+/** The findings, and the other figures that the verdict is based on. */
 typedef struct tm_findings {
-    /* Vector of tm_finding. The finding with the largest saving comes first. Without a replay, the
-     * finding with the largest excess comes first. */
+    /* vector of tm_finding, largest saving first; without a replay, largest excess first */
     tm_vec all;
-    int64_t steps_ns; /* sum over the steps of the longest window of any rank */
+    int64_t steps_ns; /* sum over the steps; each step counts with its longest window on any rank
+                         [ns] */
     double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
     double least_p;   /* minimum p of any rank; 1 if nothing could be tested */
     bool tested;      /* whether a group had enough data for a test */
-    /* the smallest number of operations that have half of all waiting; 0 if this number is large */
+    /* smallest number of operations that have half of all waiting; 0 if it is large */
     int64_t few;
-    /* recorded bubble and ideal bubble, as shares of the windows; 0 without a pipeline */
+    /* recorded and ideal bubble, as shares of the windows; 0 without a pipeline */
     double bubble, ideal;
     double transfers; /* share of the windows in which ranks wait for transfers */
     int64_t stages, micro_batches;
     bool replayed; /* whether a replay shows what fixing ranks saves */
-    /* whether half of all waiting was for one rank, and the replay is not sure what fixing this
-     * rank saves */
+    /* whether half of all waiting was for one rank, and the replay is not sure about the saving of
+     * fixing it */
     bool open;
-    /* whether a rank stands out, but only few steps were compared, and the rank's excess differs
-     * between them */
+    /* whether a rank stands out in only few steps, and its excess differs between them */
     bool unsteady;
     bool spared; /* whether ranks stand out but are not named, because fixing them saves little */
-    /* set if `spared`: of the findings on these ranks, the one with the largest saving */
+    /* set if `spared`: the finding with the largest saving among those on these ranks */
     tm_finding spared_of;
 } tm_findings;
 
@@ -104,7 +102,7 @@ typedef struct tm_findings_input {
     /* [n_heavy] operations of the job with the longest waits, longest first */
     const tm_heavy *heavy;
     size_t n_heavy;
-    int64_t n_waits; /* number of operations of the job with waits */
+    int64_t n_waits; /* number of the job's operations that have waits */
     tm_pipeline_use pipeline;
     int64_t n_steps;
     const tm_blames *blames;
@@ -117,14 +115,14 @@ typedef struct tm_findings_input {
 } tm_findings_input;
 
 /**
- * Finds what the verdict reports.
+ * Finds the findings of the verdict.
  *
- * If several groups suspect the same rank, their suspects are merged. The merged suspect has the
- * minimum p, and the window of the largest excess.
+ * If several groups suspect the same rank, their suspects are merged. The result has the smallest
+ * p, and the window of the largest excess.
  *
  * A finding is kept in these cases:
  * - A replay shows the savings, and the finding saves at least 1 % of a step. If there are several
- *   findings, it must also save a tenth of the total saving.
+ *   findings, it also saves at least a tenth of the total saving.
  * - No finding saves that much, the replay is not sure, and the finding's ranks caused half of all
  *   waiting.
  * - There is no replay, and the finding's excess is at least 1 % of the steps.
@@ -134,13 +132,12 @@ typedef struct tm_findings_input {
  * groups. Two episodes alternate if one ends before the other starts.
  *
  * If there is no finding, but ranks wait for transfers between stages for at least 1 % of the
- * windows, there is a bubble. The bubble is the time in which waits for transfers and waits in
- * collectives keep ranks from computing. Its ideal is (p - 1) / (m + p - 1) for p stages and m
- * micro-batches. The number of micro-batches is the number of transfers from a rank of the first
- * stage in a step.
+ * windows, there is a bubble. It is the time in which waits for transfers and waits in collectives
+ * keep ranks from computing. Its ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches.
+ * The number of micro-batches is the number of transfers from a rank of the first stage in a step.
  *
- * If there is neither a finding nor a bubble, there may be an event. An event is at most 5
- * operations, and at most 10 % of all operations, that have half of all waiting.
+ * If there is neither a finding nor a bubble, there may be an event: at most 5 operations, and at
+ * most 10 % of all operations, that have half of all waiting.
  *
  * @param out  its vector must be initialised
  * @return     TM_OK; TM_ERR_FAULT
@@ -148,13 +145,13 @@ typedef struct tm_findings_input {
 tm_status tm_findings_find(const tm_findings_input *input, tm_findings *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Returns whether a finding names ranks. Findings on an event or a bubble do not. */
+/** Returns whether a finding names ranks. Events and bubbles do not. */
 static inline bool tm_finding_names(const tm_finding *f) {
     return f->shape != TM_SHAPE_EVENT && f->shape != TM_SHAPE_BUBBLE;
 }
 
 /** Sets the flags of the ranks that a finding is about.
- * @param members  [t->n_ranks]; other flags stay as they are */
+ * @param members  [t->n_ranks]; other flags do not change */
 void tm_finding_members(const tm_blames *t, const tm_finding *f, bool *members);
 
 /** Derives the verdict from the findings. */

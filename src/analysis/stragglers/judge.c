@@ -146,7 +146,8 @@ static int64_t longest_window(const tm_tables *tables) {
     return longest;
 }
 
-/* Sums the longest window of each step. If steps are not marked, the recording counts as a step. */
+/* Sums the longest window of each step. If steps are not marked, the whole recording counts as a
+ * step. */
 static tm_status sum_steps(const tm_tables *tables, tm_findings_input *out, tm_error *err) {
     const tm_table *table = tm_tables_find(tables, "overlap.step");
     step_window *v = malloc((table->n_rows + 1) * sizeof *v);
@@ -208,8 +209,8 @@ static tm_status read_sent(const tm_tables *tables, sent *s, tm_findings_input *
     return TM_OK;
 }
 
-/* Merges the standings of a rank in all of its groups. The result has the largest excess and the
- * smallest p. */
+/* Merges the standings of a rank in all of its groups, with the largest excess and the smallest
+ * p. */
 static void bring_together(const tm_findings_input *in, tm_standing *out) {
     for (size_t i = 0; i < in->blames->n_ranks; i++)
         out[i] = (tm_standing){-1, INT64_MIN, (double)NAN};

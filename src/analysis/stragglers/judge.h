@@ -1,16 +1,16 @@
-/* The verdict on the whole job, from the data that the processes sent. */
+/* The verdict on the whole job, from data that the processes sent. */
 #ifndef TMERGE_JUDGE_H
 #define TMERGE_JUDGE_H
 
 #include "findings.h"
 #include "tmerge/analysis.h"
 
-/** Internal tables. They have the operations with the longest waits, the shares of communication
- * that could be compared, and the pipeline. */
+/** Internal tables: the operations with the longest waits, the shares of communication that could
+ * be compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
-/** Adds the operations that this process matched and that are among the job's longest waits. The
- * first process also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the operations of this process that are among the job's longest waits. The first process
+ * also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
                              tm_error *err) TM_MUST_CHECK;
 
@@ -23,8 +23,8 @@ typedef struct tm_judgement {
     tm_verdict_kind kind;
     tm_findings found;
     bool *among; /* [blames->n_ranks] whether a rank is named; owned */
-    /* [blames->n_ranks] Maximum excess and minimum p of each rank over its groups. `member` is -1
-     * if the rank was compared in no group. Owned. */
+    /* [blames->n_ranks] largest excess and smallest p of each rank in any of its groups; `member`
+     * is -1 if the rank was compared in no group; owned */
     tm_standing *standings;
     int64_t window_ns;    /* sum of the windows of all ranks */
     double matched_share; /* share of communication time in complete operations */

@@ -8,8 +8,8 @@
 #include "analysis/shared/words.h"
 #include "tmerge/timeline.h"
 
-/* Causes of missing device work. `error` is a word in the profiler's error. The last row is for all
- * other errors. */
+/* Reasons why device work is missing. `error` is a word in the profiler's error. The last row is
+ * for all other errors. */
 static const struct {
     const char *error, *what;
 } causes[] = {

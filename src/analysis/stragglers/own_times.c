@@ -39,7 +39,7 @@ void tm_own_times_drop(tm_own_times *times, size_t member) {
     times->n--;
 }
 
-/* Returns element k of the sorted values after the value at @p place is left out. */
+/* Returns element k of the sorted values without the value at @p place. */
 static int64_t without(const int64_t *sorted, size_t place, size_t k) {
     return sorted[k + (k >= place)];
 }
@@ -57,7 +57,7 @@ void tm_own_times_excess(const tm_own_times *times, size_t row, int64_t *sorted,
     }
 }
 
-/* Rows that are stretches of one step. */
+/* The rows of one step: [first, end). */
 typedef struct step_rows {
     size_t first, end;
 } step_rows;
@@ -85,7 +85,7 @@ static size_t find_steps(const int64_t *steps, size_t n_rows, step_rows *out, in
     return n - first;
 }
 
-/* Appends a unit: the sum of rows [first, end). */
+/* Appends a unit with the sum of rows [first, end). */
 static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_times *units) {
     int64_t *sums = units->ns + units->n_rows * units->n;
     for (size_t row = first; row < end; row++)
@@ -97,10 +97,10 @@ static void add_unit(const tm_own_times *from, size_t first, size_t end, tm_own_
 }
 
 /* Returns the centred score of each member in each row; NULL if out of memory. The score is the
- * number of members that take less time, minus the number of members that take more. It is centred
- * by subtracting the member's mean over the rows.
- * @param candidate  set to the member with the largest sum of scores. This member may really be
- *                   slow, so its scores are not used to estimate chance. */
+ * number of members that take less time, minus the number of members that take more. Subtracting
+ * the member's mean over the rows centres it.
+ * @param candidate  set to the member with the largest sum of scores. It may really be slow, so its
+ *                   scores are not used to estimate chance. */
 static double *centred_places(const tm_own_times *times, size_t *candidate, tm_error *err) {
     size_t n = times->n;
     double most = -(double)INFINITY, *places = malloc((n * times->n_rows + 1) * sizeof *places);
@@ -132,10 +132,11 @@ static double *centred_places(const tm_own_times *times, size_t *candidate, tm_e
     return places;
 }
 
-/* Sums the scores of each member in each step. Returns the sum of the squares of these sums. The
- * places of rows are counted from the end of a step, because the first step may lack its beginning.
- * @param orders  [places][n][steps] for each place: from which step the score is taken. NULL: each
- *                step has its own scores. */
+/* Sums the scores of each member in each step, and returns the sum of the squares of these sums.
+ * The places of rows are counted from the end of a step, because the first step may lack its
+ * beginning.
+ * @param orders  [places][n][steps] for each place, the step from which the score is taken; NULL:
+ *                each step has its own scores */
 static double step_squares(const double *scores, size_t n, const step_rows *steps, size_t n_steps,
                            const size_t *orders, size_t n_places) {
     double squares = 0.0;
@@ -195,7 +196,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     double tau = 1.0, whole = 0.0, before = 0.0, least = 0.5 / sqrt((double)rows);
     for (size_t i = 0; i < rows * n && ok; i++)
         whole += n == 2 || i % n != candidate ? scores[i] * scores[i] : 0.0;
-    /* if the order of members never changes, centred scores are only rounding errors */
+    /* If the order of members never changes, centred scores are only rounding errors. */
     bool varies = whole > 1e-9 * (double)(rows * n);
     for (size_t lag = 1; lag < rows && ok && varies; lag++) {
         double sum = 0.0;
@@ -210,7 +211,7 @@ static size_t block_length(const tm_own_times *times, tm_error *err) {
     return !ok ? 0 : tau < 1.15 ? 1 : (size_t)ceil(8.0 * tau);
 }
 
-/* Joins neighbouring units until there are few enough cells (units x members). */
+/* Joins neighbouring units until there are at most TM_UNITS_MAX cells (units x members). */
 static void join(tm_own_times *units) {
     size_t most = TM_UNITS_MAX / units->n, made = 0;
     most = most < TM_UNITS_LEAST ? TM_UNITS_LEAST : most;
@@ -284,21 +285,21 @@ static void add_to_last(const tm_own_times *from, size_t row, tm_own_times *out)
     out->to[last] = from->to[row];
 }
 
-/* Called if the last row is too short. Adds it to the previous row if that row is of the same step.
- * Otherwise drops it. */
+/* Ends the last row, which is too short: adds it to the previous row if that is of the same step;
+ * otherwise drops it. */
 static void close_short(tm_own_times *out, const int64_t *steps) {
     size_t last = --out->n_rows;
     if (last > 0 && steps[last - 1] == steps[last])
         add_to_last(out, last, out);
 }
 
-/* Joins each row that is too short with the next row of its step. A short row at the end of a step
- * is joined with the previous row. */
+/* Joins each row that is too short with the next row of its step. At the end of a step, joins it
+ * with the previous row. */
 static void join_short(const tm_own_times *from, const int64_t *from_steps, tm_own_times *out,
                        int64_t *steps) {
     size_t n = from->n;
     double mean = 0.0;
-    bool open = false; /* the last row is still too short */
+    bool open = false; /* whether the last row is still too short */
     for (size_t row = 0; row < from->n_rows; row++)
         mean += (double)longest_of(from->ns + row * n, n) / (double)from->n_rows;
     out->n_rows = 0;

@@ -8,7 +8,7 @@
 #include "base/simd_lanes.h"
 #include "base/sorted.h"
 
-/* Computes the scores of a row; @p sorted is [n] scratch. */
+/* Computes the scores of a row. @p sorted is [n] scratch. */
 static void score_row(const int64_t *ns, size_t n, int64_t *sorted, double *out) {
     double mean = 0.0;
     memcpy(sorted, ns, n * sizeof *sorted);
@@ -81,8 +81,8 @@ double tm_windows_scale(const tm_trial *trial) {
  * the sum of all variances is v. The sum of the terms reaches s with a probability of at most
  * exp(-v / b^2 ((1 + u) ln(1 + u) - u)), where u = b s / v. Here, each unit gives one term: the
  * score that a member gets in a random order. For a class of k members, the term is (sum of the
- * members' scores) / sqrt(k). The variance of this term is at most that of one score, because the
- * members are drawn without replacement. */
+ * members' scores) / sqrt(k). Its variance is at most that of one score, because the members are
+ * drawn without replacement. */
 double tm_height_bound(const tm_trial *trial, double largest, double height) {
     const double b = largest * (trial->class_of ? sqrt((double)trial->n) : 1.0);
     double bound = 0.0;
@@ -107,8 +107,8 @@ static void weigh(const tm_trial *trial, double *weights) {
 /* Buffers of a draw. */
 typedef struct drawer {
     const tm_trial *trial;
-    tm_orders *orders; /* or NULL */
-    /* columns in a row of sums: n_classes, rounded up; the additional columns are 0 */
+    tm_orders *orders; /* NULL: orders are not kept */
+    /* columns in a row of sums: n_classes, rounded up; additional columns are 0 */
     size_t width;
     double *sums;    /* [n_units + 1][width] prefix sums */
     double *weights; /* [n_classes] */
@@ -191,7 +191,7 @@ static void permute(size_t n, uint64_t seed, uint32_t *order) {
     }
 }
 
-/* Sets the sizes of the kept orders from the first trial. Keeps no orders if there is too little
+/* Takes the sizes of the kept orders from the first trial. Keeps none if there is too little
  * memory. */
 static void begin_orders(tm_orders *orders, const tm_trial *trial) {
     enum { KEPT_CELLS = 1 << 21, KEPT_DRAWS = 3000 };
@@ -251,9 +251,9 @@ static inline double larger(double a, double b) {
     return a > b ? a : b;
 }
 
-/* Compares windows of the same length by their sums only: the window with the largest sum has the
- * largest height. This is correct because scales are not negative, and because the largest sum is
- * not negative, either: the scores of a unit add up to 0. */
+/* Returns the largest height. Of windows with the same length, the one with the largest sum has the
+ * largest height, so only sums are compared. This is correct because scales are not negative. The
+ * largest sum is not negative either, because the scores of a unit add up to 0. */
 static double largest_in(const drawer *d) {
     const tm_window *windows = d->trial->windows;
     double found = -(double)INFINITY;
@@ -302,8 +302,8 @@ static bool is_below(const void *element, const void *value) {
     return *(const double *)element < *(const double *)value;
 }
 
-/* An equal height counts as reached. The comparison has a tolerance, because sums depend slightly
- * on the order of additions. */
+/* An equal height counts as reached. There is a tolerance, because sums depend slightly on the
+ * order of additions. */
 size_t tm_chance_reach(const tm_chance *chance, double height) {
     double least = height - 1e-9;
     return chance->n_draws -

@@ -20,7 +20,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const sample *)a)->rank, ((const sample *)b)->rank);
 }
 
-/* Reads the samples. A rank without GPU events has no window, and so no speed. */
+/* Reads the samples. A rank without GPU events has no window, so it has no speed. */
 static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {
     const tm_table *steps = tm_tables_find(tables, "overlap.step");
     for (size_t i = 0; i < steps->n_rows; i++) {

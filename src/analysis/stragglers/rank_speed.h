@@ -5,9 +5,8 @@
 #include "tmerge/table.h"
 
 /**
- * Sets the relative speed of every rank. In each step, the speed is the median compute_ns of all
- * ranks / the rank's compute_ns. The rank's speed is the median of this over the steps. It is null
- * if the rank computed in no step.
+ * Sets the relative speed of every rank: the median over steps of (median compute_ns of all ranks /
+ * the rank's compute_ns). The speed is null if the rank computed in no step.
  * @param tables  must have overlap.step
  * @param ranks   rows sorted by rank, which is the first column
  * @param column  receives the speed

@@ -194,8 +194,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns what a kernel adds to the sums of its rank and step. tm_blames_add_own adds the waits
- * that a rank caused through other ranks. */
+/* Returns a kernel's part of the sums of its rank and step. tm_blames_add_own adds the waits that a
+ * rank caused through other ranks. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -209,19 +209,17 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
         .lateness_ns = answer->lateness_ns,
         .doubt_ns = answer->doubt_ns,
         .caused = {answer->caused_ns, answer->caused_fraction},
-        /* Mean and variance of the number of times that the rank comes last by chance. In a tie, no
-         * rank comes last. */
+        /* mean and variance of how often the rank comes last by chance; in a tie, no rank comes
+         * last */
         .expected = answer->untied ? share : 0.0,
         .variance = answer->untied ? share * (1.0 - share) : 0.0,
     };
 }
 
-/* Returns the rank's sums of a step. If the step is new, adds its sums first. Returns NULL if out
- * of memory. */
+/* Returns the rank's sums of a step, which are new if the step is; NULL if out of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
-    /* The search goes backwards, because most kernels are in the same step as the previous
-     * kernel. */
+    /* Searches backwards, because most kernels are in the same step as the previous kernel. */
     for (size_t i = blames->n; i-- > 0;)
         if (v[i].step == step)
             return &v[i];
@@ -236,7 +234,7 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     size_t n = timeline->answers ? timeline->n_attrs[TM_ATTR_COLLECTIVE] : 0;
     for (size_t i = 0; i < n && status == TM_OK; i++) {
         const tm_comm_answer *answer = &timeline->answers[i];
-        /* if the wait is unknown, it is also unknown which rank was late */
+        /* if the wait is unknown, so is the late rank */
         if (answer->wait_ns < 0)
             continue;
         tm_blame one = blame_of(timeline->rank, answer);
@@ -252,7 +250,8 @@ static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_er
     return status == TM_OK ? tm_judge_add_heard(out, timeline, err) : status;
 }
 
-/* Adds the pairs of ranks. Pairs from several processes are summed before rounding. */
+/* Adds the pairs of ranks. The parts of a pair from several processes are summed before
+ * rounding. */
 static tm_status add_pairs(const tm_collectives *own, tm_tables *out, tm_error *err) {
     const tm_pair *pairs = own->pairs.data;
     tm_table *table = tm_tables_find(out, pair_def.name);
@@ -294,8 +293,8 @@ static int64_t steps_led(const tm_blames *t, int64_t rank) {
     return led;
 }
 
-/* Adds a rank's row. A rank that only sends may have caused waits without collectives of its own.
- */
+/* Adds a rank's row. A rank that only sends may have caused waits although it has no
+ * collectives. */
 static tm_status add_rank(const tm_blames *t, const tm_judgement *j, size_t i, tm_table *table,
                           tm_cell *row, tm_error *err) {
     const tm_blame *r = &t->ranks[i];
@@ -359,7 +358,7 @@ static tm_status add_steps(const tm_blames *t, tm_tables *tables, tm_error *err)
     return TM_OK;
 }
 
-/* Adds the rows by rank and step. Leaves out waits outside of steps. */
+/* Adds the rows by rank and step. Waits outside of steps do not count. */
 static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, both_def.name);
     for (size_t i = 0; i < t->n_parts; i++) {
@@ -376,13 +375,12 @@ static tm_status add_both(const tm_blames *t, tm_tables *tables, tm_error *err) 
         tm_cell_set_int(&row[B_DIRECT], tm_share_round(tm_blame_direct(part)));
         tm_cell_set_int(&row[B_INDIRECT], part->indirect_ns);
     }
-    /* parts are sorted by step first, but the table by rank first */
+    /* parts are sorted by step first, but the table is sorted by rank first */
     tm_table_sort(table);
     return TM_OK;
 }
 
-/* The rows of the ranks come before the row of the job. The job's sentence reads the speeds in the
- * ranks' rows. */
+/* Adds the rows of the ranks before the row of the job, whose sentence reads the speeds in them. */
 static tm_status stragglers_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_blames t;
     tm_judgement j = {0};

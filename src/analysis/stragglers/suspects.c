@@ -10,35 +10,34 @@
 #include "p_values.h"
 
 enum {
-    DRAWS_SURE = 2999, /* enough draws for one test; the smallest possible p is then 0.00033 */
-    /* maximum number of draws if there are many groups; WORK_MAX is a further limit */
+    DRAWS_SURE = 2999, /* enough draws for one test; the smallest p is then 1 / 3000 */
+    /* maximum number of draws for many groups, which WORK_MAX limits further */
     DRAWS_MAX = 400000,
     WORK_MAX = 300000000, /* maximum work: draws x members x (units + windows) */
     WORK_NEAR = 30000000, /* maximum work if p is near TM_CHANCE_MOST */
     NEAR_TIMES = 10,      /* WORK_NEAR changes the usual number of draws by at most this factor */
     WORK_FEW = 2000000,   /* maximum work if p is only for display */
-    UNITS_LEAST = 4       /* minimum without steps */
+    UNITS_LEAST = 4       /* minimum number of units that are no steps */
 };
 
 /* The smallest p for display. */
 static const double LEAST_P = 1.0 / (1 + DRAWS_SURE);
-/* Minimum excess of a suspect / the slowest member's time. Findings need an excess of 1 % of the
- * steps. This limit is lower, because own times are shorter than steps. */
+/* Minimum excess of a suspect / the slowest member's time. It is below the 1 % of the steps that
+ * findings need, because own times are shorter than steps. */
 static const double EXCESS_LEAST = 0.005;
-/* Minimum excess / the slowest member's time for ranks that are compared with other stages, which
- * do different work. */
+/* The same for ranks that are compared with other stages, which do different work. */
 static const double ACROSS_LEAST = 0.05;
-/* There are enough draws if p is this many standard errors away from a limit. */
+/* More draws are needed unless p is this many standard errors away from a limit. */
 static const double ERRORS_LEAST = 3.0;
 
 /* State of the test at a level: ranks, hosts or stages. */
 typedef struct level {
     tm_own_times units;
     tm_unit_kind unit;
-    double n_tests, least; /* minimum excess */
+    double n_tests, least; /* `least`: minimum excess / slowest time */
     bool hosts;
     double *sums; /* [n_rows + 1][n] prefix sums of scores */
-    /* [n_rows][n] scores; for stages: [n_rows][all.n] scores of the members of the stages */
+    /* [n_rows][n] scores; for stages: [n_rows][all.n] scores of the stages' members */
     double *scores;
     tm_window *windows; /* [n_windows] */
     size_t n_windows;
@@ -46,7 +45,7 @@ typedef struct level {
     tm_own_times all; /* for stages: the units of all members of all stages */
     size_t *class_of; /* for stages: [all.n] stage of each member */
     int64_t *excess;  /* [n_rows][n] excess of each member in each unit */
-    int64_t *scratch; /* [n] in the memory block of excess */
+    int64_t *scratch; /* [n] in the allocation of `excess` */
     tm_chance chance;
 } level;
 
@@ -88,8 +87,8 @@ static tm_trial trial_of(const level *l) {
                       l->units.n, l->windows,      l->n_windows};
 }
 
-/* Computes the scores of the units, or of the members of the units if the units are stages. Then
- * computes prefix sums and excesses. */
+/* Computes the scores of the units (for stages: of the stages' members), prefix sums and
+ * excesses. */
 static tm_status score(level *l, tm_error *err) {
     tm_trial trial = trial_of(l);
     TM_TRY(tm_scores_rows(l->class_of ? &l->all : &l->units, l->scores, err));
@@ -109,8 +108,8 @@ static double corrected(double p, double n_tests) {
     return p >= 1.0 ? 1.0 : -expm1(n_tests * log1p(-p));
 }
 
-/* Returns the number of tests by which p is corrected. For blocks, this is twice the number of
- * tests, because the estimated length of a block may be too short by chance. */
+/* Returns the number of tests by which p is corrected. It is doubled for blocks, because their
+ * estimated length may be too short by chance. */
 static double tests_of(const level *l) {
     return l->unit == TM_UNIT_BLOCK ? 2.0 * l->n_tests : l->n_tests;
 }
@@ -125,8 +124,8 @@ static double height_of(const level *l, size_t member, tm_window *window) {
     return height_in(l, member, best);
 }
 
-/* Returns the corrected p of a member, estimated from draws. Returns LEAST_P if the bound already
- * shows that p is at most LEAST_P. */
+/* Returns the corrected p of a member: the smaller of an estimate from draws and an upper bound.
+ * The bound counts as at least LEAST_P. */
 static double p_of(const level *l, size_t member, tm_window *window) {
     const tm_trial trial = trial_of(l);
     const double height = height_of(l, member, window);
@@ -143,8 +142,8 @@ static int64_t excess_in(const level *l, size_t member, tm_window w) {
     return sum;
 }
 
-/* Returns whether a window counts as the whole recording. It does if it has 80 % of the units. It
- * also does if the member is at least half as late outside of the window as it is within. */
+/* Returns whether a window counts as the whole recording: it has 80 % of the units, or the member
+ * is at least half as late outside of the window as within. */
 static bool is_throughout(const level *l, size_t member, tm_window w) {
     size_t n = l->units.n_rows, inside = w.end - w.first;
     if (5 * inside >= 4 * n)
@@ -154,9 +153,9 @@ static bool is_throughout(const level *l, size_t member, tm_window w) {
     return (all - in) / (double)(n - inside) >= 0.5 * in / (double)inside;
 }
 
-/* Adjusts both ends of a window, because tested windows start and end only at certain units.
- * Shrinks or extends the window to units in which the member's excess is at least half of its mean
- * excess in the window. */
+/* Moves both ends of a window to units in which the member's excess is at least half of its mean
+ * excess in the window. This is needed because tested windows start and end only at certain
+ * units. */
 static tm_window fitted(const level *l, size_t member, tm_window w) {
     double half = 0.5 * (double)excess_in(l, member, w) / (double)(w.end - w.first);
     const int64_t *excess = l->excess + member;
@@ -172,7 +171,7 @@ static tm_window fitted(const level *l, size_t member, tm_window w) {
     return w;
 }
 
-/* Returns a member's data in the form of a suspect, even if it is no suspect. */
+/* Returns a member's data as a suspect, even if the member is none. */
 static tm_suspect as_suspect(const level *l, size_t member) {
     tm_window w;
     const double p = p_of(l, member, &w);
@@ -234,7 +233,7 @@ static double draws_most(const level *l, double limit) {
     return floor(fmax(DRAWS_SURE, fmin(n, DRAWS_MAX)));
 }
 
-/* Returns whether more draws may move a member's p to the other side of a limit. */
+/* Returns whether more draws may move a member's p across a limit. */
 static bool is_open(const level *l, size_t member, double limit) {
     tm_window w;
     const double drawn = (double)l->chance.n_draws;
@@ -244,7 +243,7 @@ static bool is_open(const level *l, size_t member, double limit) {
            pow(reach - at_limit, 2.0) <= pow(ERRORS_LEAST, 2.0) * fmax(reach, at_limit);
 }
 
-/* Returns whether the next suspect, and how certain it is, no longer depend on more draws. */
+/* Returns whether more draws can no longer change which suspect is next, and how certain it is. */
 static bool is_next_decided(const level *l, double least_ns) {
     tm_suspect next = {.excess_ns = (int64_t)ceil(least_ns)};
     size_t place = l->units.n;
@@ -277,8 +276,8 @@ static bool is_testable(const level *l) {
     return l->units.n >= 2 && l->units.n_rows >= (l->unit == TM_UNIT_BLOCK ? UNITS_LEAST : 1);
 }
 
-/* Makes enough draws to display the p of all members. With DRAWS_SURE / 4 draws, p is accurate to
- * 0.02. If there are many ranks, DRAWS_SURE / 16 draws are made, and p is accurate to 0.04. */
+/* Draws often enough to display the p of all members. With DRAWS_SURE / 4 draws, p is accurate to
+ * 0.02. With many ranks, there are DRAWS_SURE / 16 draws, and p is accurate to 0.04. */
 static tm_status draw_shown(level *l, tm_error *err) {
     const tm_trial trial = trial_of(l);
     const double work = (double)trial.n * (double)trial.n_units;
@@ -305,7 +304,7 @@ static tm_status keep_standings(level *l, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Removes a member, or a stage with its members. The caller draws again for the others. */
+/* Removes a member, or a stage with its members. The caller makes new draws for the others. */
 static void drop(level *l, size_t place) {
     tm_own_times_drop(&l->units, place);
     for (size_t i = l->class_of ? l->all.n : 0; i-- > 0;) {
@@ -374,7 +373,7 @@ static bool list_classes(const int64_t *classes, size_t n, class_list *out) {
 }
 
 /* Computes the median over the members of each class. A class is identified by its lowest member.
- * Leaves @p out empty if there is only one class, if a member's class is unknown, or if a class has
+ * @p out stays empty if there is only one class, if a member's class is unknown, or if a class has
  * fewer members than `least`. */
 static tm_status by_class(const tm_own_times *t, const int64_t *classes, size_t least,
                           tm_own_times *out, tm_error *err) {
@@ -429,8 +428,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* A single slow rank hardly changes the median of its class. The test of ranks finds such a
-     * rank. */
+    /* If they are not late together, the test of ranks may find a single slow rank, which hardly
+     * changes the median of its class. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
@@ -439,7 +438,7 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
     return true;
 }
 
-/* Keeps the suspects from `first` on whose ranks are late together, and removes these ranks from
+/* From `first` on, keeps only the suspects whose ranks are late together. Removes these ranks from
  * the test of ranks. */
 static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size_t first,
                               level *ranks, tm_vec *suspects, tm_error *err) {
@@ -471,7 +470,7 @@ static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, l
     return status == TM_OK ? keep_classes(c, c->hosts, first, ranks, suspects, err) : status;
 }
 
-/* Tests members that have the same work. */
+/* Tests members that all have the same work. */
 static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,
                             tm_error *err) {
     tm_own_times medians = {0};
@@ -509,7 +508,7 @@ static bool is_first_of_stage(const tm_compared *c, size_t member) {
     return true;
 }
 
-/* Tests the members of a stage if there are several.
+/* Tests the members of a stage against one another, if there are several.
  * @param first  first member of the stage */
 static tm_status find_in_stage(const tm_compared *c, size_t first, double n_tests, tm_vec *suspects,
                                tm_vec *standings, tm_error *err) {
@@ -554,7 +553,8 @@ static tm_status open_stages(const tm_compared *c, level *l, tm_error *err) {
 }
 
 /* Tests stages against one another, as if all ranks had the same work. All members of a suspect
- * stage are suspects. Then tests all ranks, because the few ranks of a stage prove little. */
+ * stage are suspects. Then tests all ranks together, because the few ranks of one stage prove
+ * little. */
 static tm_status find_across(const tm_compared *c, double n_tests, tm_vec *suspects,
                              tm_error *err) {
     level stages = {.n_tests = n_tests, .least = EXCESS_LEAST};

@@ -1,4 +1,4 @@
-/* Finds the members of a group that take longer than chance explains: suspects. */
+/* Finds suspects: the members of a group that take longer than chance explains. */
 #ifndef TMERGE_SUSPECTS_H
 #define TMERGE_SUSPECTS_H
 
@@ -11,36 +11,36 @@
 /** Maximum p of a confident finding. */
 #define TM_CHANCE_SURE 0.001
 
-/** Hosts get this share of TM_CHANCE_MOST, and ranks get the rest. Hosts are few, and each is the
- * median of several ranks, so slow hosts stand out clearly. */
+/** Share of TM_CHANCE_MOST for hosts. Ranks get the rest. Hosts need little, because they are few,
+ * and each is the median of several ranks, so slow hosts stand out clearly. */
 #define TM_HOSTS_SHARE 0.05
 
 /** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
     int64_t member;   /* rank; for a host, its lowest rank in the group */
-    int64_t from, to; /* the window: `from` of its first unit, and `to` of its last unit */
-    /* number of steps or stretches in the window; for blocks, the number of stretches */
+    int64_t from, to; /* the window, as `from` of its first unit and `to` of its last unit */
+    /* number of steps or stretches in the window (stretches if the units are blocks) */
     int64_t units;
     int64_t excess_ns; /* time above the median of the other members, summed over the window */
-    double p; /* probability that chance gives such a height, corrected for all tested groups and
-                 levels */
+    double p; /* probability of such a height by chance, corrected for all groups and levels */
     tm_unit_kind unit;
     bool host;       /* whether the member is a host */
     bool throughout; /* whether the window is the whole recording */
     bool of_stage;   /* whether the member's stage was compared with other stages, which may have
                         other work */
-    /* Whether only few steps were compared and the excess differs between them, as with unequal
-     * shares of data. Such a suspect gives no finding. Set by the caller. */
+    /* Whether only few steps were compared and the excess differs between them, for example because
+     * of unequal shares of data. Such a suspect gives no finding. Set by the caller. */
     bool unsteady;
     uint8_t work; /* tm_suspect_work: what was compared; set by the caller */
 } tm_suspect;
 
-/** Which part of a member's own time was compared: all of it, or one kind of work in the replay. */
+/** The part of a member's own time that was compared: all of it, or one kind of work in the
+ * replay. */
 typedef enum tm_suspect_work {
     TM_SUSPECT_ALL,
     TM_SUSPECT_DEVICE, /* the member's kernels and copies */
     TM_SUSPECT_HOST,   /* the member's calls, and the host work before them */
-    TM_SUSPECT_LAG     /* the member's late kernel starts for which no reason was recorded */
+    TM_SUSPECT_LAG     /* late starts of the member's kernels without a recorded reason */
 } tm_suspect_work;
 
 /** Returns the word for the column `work` of stragglers.finding; "" for TM_SUSPECT_ALL. */
@@ -51,7 +51,7 @@ static inline const char *tm_suspect_word(tm_suspect_work work) {
                                      : "";
 }
 
-/** The result for a member over the whole recording, whether or not it is a suspect. */
+/** Result for a member over the whole recording, even if the member is no suspect. */
 typedef struct tm_standing {
     int64_t member, excess_ns;
     double p; /* as in tm_suspect; NaN: too little data for a test */
@@ -63,16 +63,16 @@ typedef struct tm_compared {
     const int64_t *steps;  /* [n_rows] step numbers */
     const int64_t *hosts;  /* [n] host of each member; -1: unknown */
     const int64_t *stages; /* [n] pipeline stage of each member; -1: none */
-    /* number of members in all groups of the job / number of members in this group */
+    /* members in all groups of the job / members in this group */
     double n_tests;
     struct tm_orders *orders; /* [2] caches of random orders, for tests of members and for tests of
                                  hosts; NULL: no caches */
 } tm_compared;
 
 /**
- * Finds suspects one after another. Of all members with a p of at most 1 %, it takes the member
- * with the largest excess, and removes it. Then it tests the others again, until no member has such
- * a p.
+ * Finds suspects one after another. Of all members with a p of at most 1 %, the member with the
+ * largest excess is a suspect. It is removed, and the others are tested again, until no member has
+ * such a p.
  *
  * The score of a member in a unit is its distance from the unit's median (p_values.h). The largest
  * height over all members and windows is compared with its distribution under permutation of the
@@ -87,9 +87,9 @@ typedef struct tm_compared {
  * suspect host leave the test of ranks.
  *
  * Stages of a pipeline do different work, so ranks of different stages cannot be exchanged. First,
- * members are compared within their stage. Then the stages are compared. All members of a suspect
- * stage are suspects. Finally all ranks are compared, with a minimum excess of 5 % of the slowest
- * rank's time.
+ * members are compared within their stage. Then stages are compared. All members of a suspect stage
+ * are suspects. Finally, all ranks are compared, with a minimum excess of 5 % of the slowest rank's
+ * time.
  *
  * @param suspects   of tm_suspect, appended to
  * @param standings  of tm_standing, appended to; none for members that are alone in their stage

@@ -22,7 +22,7 @@ const char *tm_culprit_word(tm_culprit level) {
     return words[level];
 }
 
-/* passed_ns has no fraction. So the fraction of the wait counts as caused by the rank itself. */
+/* passed_ns has no fraction, so the fraction of the wait counts as caused by the rank itself. */
 tm_share tm_blame_direct(const tm_blame *blame) {
     return (tm_share){blame->caused.whole_ns - blame->passed_ns, blame->caused.fraction};
 }
@@ -48,7 +48,7 @@ void tm_blame_add(tm_blame *sum, const tm_blame *blame) {
     sum->variance += blame->variance;
 }
 
-/* Ranks ascend. If several ranks have the same cost, the lowest rank stays. */
+/* Ranks ascend, so the lowest rank stays if several have the same cost. */
 static bool costs_more(const tm_blame *a, const tm_blame *b) {
     tm_share x = tm_blame_cost(a), y = tm_blame_cost(b);
     return x.whole_ns != y.whole_ns ? x.whole_ns > y.whole_ns : x.fraction > y.fraction;

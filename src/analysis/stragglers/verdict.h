@@ -4,23 +4,22 @@
 
 #include "waits/blame.h"
 
-/** How long a rank waited, and which waits it caused: in a step, or in total. */
+/** How long a rank waited, and which waits it caused, in a step or in total. */
 typedef struct tm_blame {
     int64_t rank, step;  /* step -1: outside of steps */
     int64_t collectives; /* number of operations with a known wait */
-    /* `last`: number of operations in which only this rank came last. `tied`: number of operations
-     * in which this rank and others came last together. */
+    /* number of operations in which only this rank came last, and number of operations in which it
+     * came last together with others */
     int64_t last, tied;
     int64_t untied; /* number of operations in which a single rank came last */
     int64_t wait_ns, lateness_ns;
-    int64_t doubt_ns; /* by how much `caused` changes if the rank's clock is off by the joint
-                         uncertainty */
+    int64_t doubt_ns; /* change of `caused` if the rank's clock is off by the joint uncertainty */
     tm_share caused;
-    int64_t passed_ns; /* part of `caused` for which other ranks are to blame, because they had kept
-                          this rank waiting */
+    int64_t passed_ns;   /* part of `caused` for which other ranks are to blame, because they kept
+                            this rank waiting */
     int64_t indirect_ns; /* waits that the rank caused through other ranks, which waited for it */
-    /* Sums over the rank's operations in which a single rank came last. With n ranks in an
-     * operation, the sums are of 1/n (`expected`) and of (1/n)(1 - 1/n) (`variance`). */
+    /* Sums over the rank's operations in which a single rank came last: of 1/n (`expected`) and of
+     * (1/n)(1 - 1/n) (`variance`), where n is the number of ranks in the operation. */
     double expected, variance;
 } tm_blame;
 
@@ -46,8 +45,8 @@ tm_share tm_blame_direct(const tm_blame *blame);
 /** Returns a rank's total cost: direct + indirect. */
 tm_share tm_blame_cost(const tm_blame *blame);
 
-/** The leader of a step: the rank with the largest cost. If several ranks have this cost, the
- * lowest of them is the leader. */
+/** The leader of a step: the rank with the largest cost, or the lowest of them if several have
+ * it. */
 typedef struct tm_leader {
     int64_t step, rank, caused_ns, direct_ns, indirect_ns, lateness_ns;
 } tm_leader;

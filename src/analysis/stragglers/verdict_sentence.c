@@ -41,7 +41,7 @@ static tm_late_cause cause_of(const tm_tables *tables, const tm_finding *f) {
 
 enum { IDLE_MAX = 128, THAN_MAX = 32 };
 
-/* Writes what a speed is compared with: "rank 1's" or, for several ranks, "the median". */
+/* Writes the reference of a speed: "rank 1's" or, for several ranks, "the median". */
 static const char *than_text(const tm_late_cause *c, char out[THAN_MAX]) {
     snprintf(out, THAN_MAX, "the median");
     if (c->peer >= 0)
@@ -60,7 +60,7 @@ static void idle_text(const tm_late_cause *c, char out[IDLE_MAX]) {
                  times[1].text);
 }
 
-/* Appends what the host did: " (in the GPU's longest gaps, 9 ms, the host was in f for 8 ms)". */
+/* Appends the host's call: " (in the GPU's longest gaps, 9 ms, the host was in f for 8 ms)". */
 static void call_text(const tm_late_cause *c, char *out, size_t size) {
     tm_shown_text times[2];
     size_t used = strlen(out);
@@ -165,7 +165,7 @@ static bool no_clocks(const tm_tables *tables) {
     return alone > 1 && alone == clocks->n_rows;
 }
 
-/* If no operation has a known wait, writes the reason. */
+/* Writes the reason if no operation has a known wait. */
 static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]) {
     const tm_table *check = tm_tables_find(tables, "clock.check");
@@ -195,7 +195,7 @@ static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
         incomplete_text(check, out);
 }
 
-/* limits for a readable sentence */
+/* limits that keep sentences readable */
 enum { WHO_MAX = 200, RANGES_MAX = 6, NAMED_MAX = 4 };
 
 /* Appends a text, truncated if there is too little room. */
@@ -223,7 +223,7 @@ static void append_ranks(const tm_blames *t, const bool *among, char who[WHO_MAX
     }
 }
 
-/* Returns whether the job has several hosts. If so, texts name them. */
+/* Returns whether the job has several hosts, so that texts name them. */
 static bool several_hosts(const tm_blames *t) {
     for (size_t i = 1; i < t->n_places && t->places[i].level == TM_CULPRIT_HOST; i++)
         if (!tm_places_share(&t->places[i - 1], &t->places[i]))
@@ -255,8 +255,8 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     free(members);
 }
 
-/* Returns whether a finding is on few steps, or on stretches. In such a finding, a slow GPU looks
- * like a larger share of the work. */
+/* Returns whether a finding is on few steps or on stretches. Then a slow GPU looks the same as a
+ * larger share of the work. */
 static bool is_of_few_steps(const tm_finding *f) {
     enum { STEPS_FEW = 6 };
     return f->unit != TM_UNIT_STEP || f->units < STEPS_FEW;
@@ -276,8 +276,8 @@ static void when_text(const tm_finding *f, char *out, size_t size) {
         append(out, size, " of its group");
 }
 
-/* Returns whether steps are marked. If not, the recording counts as a step, but texts do not call
- * it one. */
+/* Returns whether steps are marked. If not, the whole recording counts as a step, but texts do not
+ * call it a step. */
 static bool marks_steps(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "job.job");
     return job->n_rows == 0 || tm_table_cell(job, 0, "steps")->value.i > 0;
@@ -285,8 +285,8 @@ static bool marks_steps(const tm_tables *tables) {
 
 /* Writes " in these 4 steps", " in 3 of these 4 steps", " in this one step", or " in this
  * recording". Counts all recorded steps, like the first line of the summary, although a test may
- * leave out the first step. If another rank has the largest cost in some steps, counts only the
- * steps in which the finding's rank has the largest cost. */
+ * leave out the first step. If another rank has the largest cost in some steps, these steps do not
+ * count. */
 static void these_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                        size_t size) {
     size_t led = 0;
@@ -361,7 +361,7 @@ static void named_headline(const tm_tables *tables, const tm_verdict_topic *e,
         when_text(f, when, sizeof when);
     else if (f->shape == TM_SHAPE_ALTERNATION)
         snprintf(when, sizeof when, " in turn");
-    /* If there are few steps, the headline says how many: their data may be the reason. */
+    /* If there are few steps, the headline has their number: their data may be the reason. */
     if (all->n == 1 && f->shape == TM_SHAPE_THROUGHOUT && is_of_few_steps(f))
         these_text(tables, e->blames, f, when, sizeof when);
     if (e->judgement->found.few > 0)
@@ -376,7 +376,7 @@ static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, si
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
-/* Writes the headline if no rank is named, including how long ranks wait. */
+/* Writes the headline if no rank is named. It says how long ranks wait. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->blames, e->judgement, share, sizeof share);
@@ -389,8 +389,8 @@ static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENC
 
 enum { MOSTLY_MAX = 256 };
 
-/* Writes ", 50 % of it for rank 1 and 39 % for rank 0": ranks that caused at least a third of all
- * waiting, 1.5 times their equal share, and 3 % of all ranks' time. Writes nothing if there are
+/* Writes ", 50 % of it for rank 1 and 39 % for rank 0". Names ranks that caused at least a third of
+ * all waiting, 1.5 times their equal share, and 3 % of all ranks' time. Writes nothing if there are
  * none. */
 static void concentrated_text(const tm_blames *t, const tm_judgement *j, char *out, size_t size) {
     const double wait_ns = fmax(1.0, (double)t->wait_ns);
@@ -448,7 +448,7 @@ void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
     out[0] = (char)(out[0] >= 'a' && out[0] <= 'z' ? out[0] - 'a' + 'A' : out[0]);
 }
 
-/* Returns why the ranks of a host are late, if all have the same reason. */
+/* Returns why the ranks of a host are late, if all are late for the same reason. */
 static tm_late_kind cause_of_host(const tm_tables *tables, const tm_blames *t,
                                   const tm_finding *f) {
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -481,7 +481,7 @@ static const char *look_at_host(tm_late_kind kind) {
                : "look at what these ranks share: their host and its network";
 }
 
-/* Writes where to look: at what several ranks have in common, or why a single rank is late. */
+/* Writes where to look: at what several ranks share, or at why a single rank is late. */
 static void look_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f, char *out,
                       size_t size) {
     if (f->level == TM_CULPRIT_HOST)
@@ -505,16 +505,16 @@ static const char *others_text(const tm_blames *t, const tm_finding *f) {
     return f->of_stage ? "the median of the other stages" : "the median of the others";
 }
 
-/* Returns whether a rank is late mainly because queued work keeps its GPU idle longer, not because
- * of its own work. */
+/* Returns whether a rank is late mainly because its GPU idles longer while work is queued, not
+ * because of its own work. */
 static bool is_held(const tm_finding *f, const tm_late_cause *c) {
     return c->kind == TM_LATE_QUEUE && f->work != TM_SUSPECT_HOST &&
            c->idle_ns - c->median_idle_ns > 2 * f->excess_ns;
 }
 
-/* Writes how much longer a finding's ranks take than the others: "by itself it takes 8.10 ms (4.1 %
- * of the time of all steps) longer than the median of the others, 810 us in each of 10 steps (p
- * 0.0005)". */
+/* Writes by how much a finding's ranks take longer than the others: "by itself it takes 8.10 ms
+ * (4.1 % of the time of all steps) longer than the median of the others, 810 us in each of 10 steps
+ * (p 0.0005)". */
 static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_cause *c, char *out,
                         size_t size) {
     char each[96] = "", when[96], share[64] = "";
@@ -527,7 +527,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* gives no share of the steps, because a host also works while its device does */
+    /* A host also works while its device does, so host work gets no share of the steps. */
     const bool beside = f->work == TM_SUSPECT_HOST;
     if (!beside)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
@@ -543,7 +543,7 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
              hidden ? ", most of it while its GPU is busy" : "");
 }
 
-/* Returns the sums over all steps and over all ranks of a finding. */
+/* Returns the sums over all steps and all ranks of a finding. */
 static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
     tm_blame sum = {.rank = f->rank};
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
@@ -558,10 +558,10 @@ static tm_blame blame_of(const tm_blames *t, const tm_finding *f) {
 
 /* Writes "caused 78 % of all waiting (205 ms of 263 ms of GPU time, 30 ms of it through ...)". */
 static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char *out, size_t size) {
-    const int64_t little = 20; /* as in the report, parts below 1 / 20 are not mentioned */
+    const int64_t little = 20; /* parts below 1 / 20 are not mentioned, as in the report */
     int64_t cost_ns = tm_share_round(tm_blame_cost(blame));
     char share[32], through[96] = "";
-    tm_shown_text times[3]; /* cost, all waiting, waits caused through other ranks */
+    tm_shown_text times[3]; /* the cost, all waiting, and waits caused through other ranks */
     share_text(t->wait_ns > 0 ? (double)cost_ns / (double)t->wait_ns : 0.0, share, sizeof share);
     const bool passed = blame->indirect_ns > cost_ns / little;
     tm_shown_durations((const int64_t[]){cost_ns, t->wait_ns, blame->indirect_ns}, passed ? 3 : 2,
@@ -574,8 +574,8 @@ static void cost_text(const tm_blames *t, const tm_blame *blame, bool one, char 
 }
 
 /* Writes "; it came last in 9 of 10 collectives (2.5 expected by chance)"; "" if it never came
- * last. If at least half of the collectives do not show which rank came last, counts only the rest.
- */
+ * last. If at least half of the collectives do not show which rank came last, only the others
+ * count. */
 static void last_text(const tm_blame *blame, char *out, size_t size) {
     char expected[32], apart[64] = "";
     const bool tied = blame->untied > 0 && 2 * blame->untied <= blame->collectives;
@@ -593,7 +593,7 @@ static void last_text(const tm_blame *blame, char *out, size_t size) {
 }
 
 /* Writes the evidence for a finding. Only the first finding gets the number of last arrivals,
- * because ranks that are less late seldom come last. */
+ * because ranks that are less late than another rank seldom come last. */
 static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                          bool first, char out[TM_SENTENCE_MAX]) {
     char who[WHO_MAX], excess[512], cost[256], last[160], look[448] = "";
@@ -615,7 +615,7 @@ static void finding_text(const tm_tables *tables, const tm_blames *t, const tm_f
 
 static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                            char out[TM_SENTENCE_MAX]) {
-    enum { REPORTED_MAX = 3 }; /* findings in the text; stragglers.finding has all */
+    enum { REPORTED_MAX = 3 }; /* maximum in the text; stragglers.finding has all */
     const tm_vec *all = &e->judgement->found.all;
     const tm_finding *v = all->data;
     out[0] = '\0';
@@ -631,8 +631,8 @@ static void named_evidence(const tm_tables *tables, const tm_verdict_topic *e,
         v->level == TM_CULPRIT_RANK ? cause_of(tables, v) : (tm_late_cause){0};
     const tm_late_kind kind =
         v->level == TM_CULPRIT_HOST ? cause_of_host(tables, e->blames, v) : cause.kind;
-    /* data is not the reason if the rank idles longer, or if its kernels are slower than the same
-     * kernels on other ranks */
+    /* Data is not the reason if the rank idles longer, or if its kernels are slower than the same
+     * kernels on other ranks. */
     if (is_of_few_steps(v) && kind == TM_LATE_HOST)
         append(out, TM_SENTENCE_MAX,
                v->level == TM_CULPRIT_HOST
@@ -656,8 +656,8 @@ static size_t costliest(const tm_blames *t) {
     return most;
 }
 
-/* Returns the index of the rank with the largest cost. But if no rank is named and the sentence on
- * savings lists ranks, returns the index of the first listed rank. */
+/* Returns the index of the rank with the largest cost, or of the first listed rank if no rank is
+ * named and the sentence on savings lists ranks. */
 static size_t first_of(const tm_tables *tables, const tm_verdict_topic *e, size_t costly) {
     const int64_t planned = tm_savings_first(tables);
     const size_t at = tm_blames_index(e->blames, planned);
@@ -692,7 +692,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
-        /* if p is far above the limit, more data would not help */
+        /* above this p, which is far from the limit, more data would not help */
         const double hint = 0.1;
         snprintf(out, size,
                  "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
@@ -733,7 +733,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  j->found.spared_of.level == TM_CULPRIT_RANK ? "it" : "them");
     } else {
         concentrated_text(t, j, mostly, sizeof mostly);
-        /* If there is a replay, another sentence says that fixing a single rank saves nothing. */
+        /* With a replay, another sentence says that fixing a single rank saves nothing. */
         const bool mostly_for = mostly[0] != '\0';
         const bool even = !j->found.replayed || (mostly_for && j->found.most_pct < 1.0);
         snprintf(out, TM_SENTENCE_MAX, "Ranks wait %s of the time (%s of GPU time)%s%s%s", share,
@@ -743,8 +743,8 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
     }
 }
 
-/* Returns whether ranks hardly wait, and the only reason not to clear them is that too little could
- * be compared. */
+/* Returns whether ranks hardly wait, so that the only reason not to clear them is that too little
+ * could be compared. */
 static bool is_quiet(const tm_verdict_topic *e) {
     const tm_judgement *j = e->judgement;
     return j->kind == TM_VERDICT_INCONCLUSIVE && j->matched_share >= TM_MATCHED_LEAST &&

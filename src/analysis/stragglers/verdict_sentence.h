@@ -1,4 +1,4 @@
-/* The sentences of a verdict and of its reasons. Tables have all figures in them. */
+/* The sentences of a verdict and its reasons. Tables have all figures in them. */
 #ifndef TMERGE_VERDICT_SENTENCE_H
 #define TMERGE_VERDICT_SENTENCE_H
 
@@ -6,20 +6,20 @@
 
 enum { TM_SENTENCE_MAX = 1600 };
 
-/** What the sentences need. All pointers are borrowed. */
+/** Input of the sentences. All pointers are borrowed. */
 typedef struct tm_verdict_topic {
     const tm_blames *blames;
     const tm_judgement *judgement;
-    bool aligned; /* clocks were aligned */
+    bool aligned; /* whether clocks were aligned */
     bool sized;   /* whether a trace contains the number of the job's ranks */
 } tm_verdict_topic;
 
-/** Writes the verdict: which ranks, when, and how certain. Reads job.rank. */
+/** Writes the verdict: which ranks are late, when, and how certain this is. Reads job.rank. */
 void tm_verdict_headline(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 
-/** Writes the reasons: excess, kind of work, caused waits, where to look. Reads stragglers.rank
- * (its speeds must be set), job.rank, overlap.rank and clock.check. */
+/** Writes the reasons: excess, kind of work, caused waits, where to look. Reads stragglers.rank,
+ * whose speeds must be set, job.rank, overlap.rank and clock.check. */
 void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
                          char out[TM_SENTENCE_MAX]);
 

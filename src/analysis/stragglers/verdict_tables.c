@@ -188,7 +188,7 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     TM_TRY(tm_table_set_text(table, &row[F_SHAPE], tm_shape_word(f->shape), err));
     TM_TRY(tm_table_set_text(table, &row[F_UNIT], unit_word(f), err));
     tm_cell_set_int(&row[F_UNITS], f->units);
-    /* the share is for waits that ranks caused; a bubble also contains waits for transfers */
+    /* The share is of waits that ranks caused. A bubble also contains waits for transfers. */
     if (f->shape != TM_SHAPE_BUBBLE)
         tm_cell_set_real(&row[F_CAUSED_SHARE], f->caused_share);
     if (f->rank >= 0) {
@@ -213,9 +213,9 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
     return tm_table_set_text(table, &row[F_CERTAINTY], tm_certainty_word(f->certainty), err);
 }
 
-/* Changes the sentences if another fix leads. This is a fix that makes some kind of work shorter on
- * all ranks, and saves more than fixing the found ranks. The headline is then about this fix, and
- * the evidence starts with the verdict. */
+/* Changes the sentences if the lead is making some kind of work shorter on all ranks, which saves
+ * more than fixing the found ranks. The headline is then about this fix, and the evidence starts
+ * with the verdict. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);
@@ -231,7 +231,7 @@ static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic
              verdict, why);
 }
 
-/* Adds the row of the job. Without a verdict, its sentences give the reason. */
+/* Adds the row of the job. If there is no verdict, its sentences give the reason. */
 static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_error *err) {
     tm_table *table = tm_tables_find(tables, tm_verdict_job.name);
     tm_cell *row = tm_table_add_row(table);
@@ -246,7 +246,7 @@ static tm_status add_job(const tm_verdict_topic *topic, tm_tables *tables, tm_er
     TM_TRY(tm_table_set_text(table, &row[J_HEADLINE], headline, err));
     TM_TRY(tm_table_set_text(table, &row[J_EVIDENCE], evidence, err));
     if (topic->blames->n_parts == 0)
-        return TM_OK; /* no verdict, because nothing was matched */
+        return TM_OK; /* nothing was matched, so there is no verdict */
     TM_TRY(tm_table_set_text(table, &row[J_VERDICT], tm_verdict_word(j->kind), err));
     tm_cell_set_real(&row[J_MATCHED], j->matched_share);
     bool named = j->found.all.n > 0 && tm_finding_names(first);

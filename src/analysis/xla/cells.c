@@ -6,8 +6,8 @@
 #include "base/median.h"
 #include "base/sorted.h"
 
-/* Reasons why a device is slow, and the columns with the times for each reason. The other parts of
- * a step may also be slow because of other devices. */
+/* Reasons why a device may be slow. Each has a column with its time. Other parts of a step do not
+ * count, because other devices may make them slow. */
 enum { COMPUTE, INPUT, LAUNCH, COPIES, N_REASONS };
 static const char *const reason_words[N_REASONS] = {"compute", "input", "launch", "copies"};
 static const char *const columns[N_REASONS][5] = {
@@ -21,10 +21,10 @@ enum { ROWS_MAX = 20000, LEAST_PCT = 5, LEAST_CELLS = 2 };
 
 typedef struct cell {
     int64_t step, step_ns, ns[N_REASONS];
-    size_t row, group; /* `group`: first row of pod.rank that has the same program */
+    size_t row, group; /* `group`: first row of pod.rank with the same program */
 } cell;
 
-/* Returns whether a device is compared in a step: it computes in the step, and the rank marks
+/* Returns whether a device is compared in a step: it computes in the step, and its rank marks
  * steps. */
 static bool is_compared(const tm_table *unmarked, int64_t rank, const cell *c) {
     return c->ns[COMPUTE] > 0 && tm_table_find_row(unmarked, &rank, 1) == unmarked->n_rows;
@@ -35,8 +35,8 @@ static bool same_program(const tm_table *ranks, size_t a, size_t b) {
     return x->null == y->null && (x->null || strcmp(x->value.text, y->value.text) == 0);
 }
 
-/* Returns the first row of pod.rank that has the program of a rank. Stages of a pipeline run
- * different programs. */
+/* Returns the first row of pod.rank with the program of a rank. Stages of a pipeline run different
+ * programs. */
 static size_t group_of(const tm_table *ranks, int64_t rank) {
     size_t row = tm_table_find_row(ranks, &rank, 1), first = 0;
     while (row < ranks->n_rows && first < row && !same_program(ranks, first, row))
@@ -78,8 +78,8 @@ static cell *read_cells(const tm_tables *tables, const tm_table *steps, size_t *
     return cells;
 }
 
-/* Returns the lower median, because up to half of the cells may be slow, for example all cells of
- * one of two hosts. */
+/* Returns the lower median, because half of the cells may be slow, such as all cells of one of two
+ * hosts. */
 static int64_t usual(const cell *cells, size_t n, int reason, int64_t *values) {
     for (size_t i = 0; i < n; i++)
         values[i] = cells[i].ns[reason];

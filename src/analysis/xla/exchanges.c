@@ -118,7 +118,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
                                                                       : NULL;
 }
 
-/* Returns the program of the core's next operation. A barrier belongs to this program. */
+/* Returns the program of the core's next operation, to which a barrier belongs. */
 static uint32_t program_behind(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
@@ -150,7 +150,7 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     return true;
 }
 
-/* Collects collectives that are kernels, not the host's calls that requested them. */
+/* Collects collectives that are kernels, but not the host's calls that requested them. */
 static bool collect(const tm_timeline *timeline, tm_rank_sums *all) {
     place at = {.timeline = timeline};
     bool ok = true;
@@ -190,7 +190,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     const tm_cell *one = tm_rank_rows_key(rows);
     tm_over_ranks total;
     tm_collective_kind kind = (tm_collective_kind)one[P_KIND].value.i;
-    /* kinds differ in a transfer: a member sends, and another receives */
+    /* The members of a transfer have different kinds: one sends, and another receives. */
     for (size_t i = rows->first + 1; i < rows->end; i++)
         if (tm_table_row(rows->part, i)[P_KIND].value.i != (int64_t)kind)
             kind = TM_COLL_SENDRECV;

@@ -12,10 +12,10 @@
 #include "base/sums.h"
 #include "table/levels.h"
 
-/* Maximum number of operators in the table for each side (device or host). */
+/* Maximum number of operators in the table for each side. */
 enum { LISTED = 500 };
 
-/* Sides, in alphabetical order of their words. Rows that are sorted by id are then also sorted by
+/* Sides, in alphabetical order of their words, so that rows sorted by id are also sorted by
  * word. */
 typedef enum side { DEVICE, HOST, N_SIDES } side;
 static const char *const side_words[N_SIDES] = {"device", "host"};
@@ -92,7 +92,7 @@ static const tm_table_def work_def = {
 
 static const tm_table_def *const defs[] = {&work_def, &part_def};
 
-/* Keys without padding. */
+/* Has no padding, because keys are compared as bytes. */
 typedef struct operator_key {
     uint32_t side, name;
 } operator_key;
@@ -124,7 +124,7 @@ static bool add_devices(const tm_rank_view *view, tm_rank_sums *sums, tm_error *
     return ok;
 }
 
-/* Adds events of GPU streams that have no XLA attribute: copies of programs' inputs. */
+/* Adds events of GPU streams without an XLA attribute, which are copies of programs' inputs. */
 static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     const tm_timeline *timeline = view->timeline;
     size_t next = 0;
@@ -136,9 +136,8 @@ static bool add_unreported(const tm_rank_view *view, tm_rank_sums *sums) {
     return ok;
 }
 
-/* Returns whether an event is a device event for which only the call of the runtime was recorded.
- * The reader adds a device event for such a call. It has the same start and duration, and comes
- * directly before the call. */
+/* Returns whether only the runtime call of a device event was recorded. The reader then adds a
+ * device event with the same start and duration, directly before the call. */
 static bool is_of_call(const tm_timeline *timeline, uint32_t row) {
     size_t call = (size_t)row + 1;
     return call < timeline->n_events && timeline->category[call] == TM_CAT_RUNTIME &&
@@ -188,9 +187,9 @@ static tm_status framework_rank(const tm_rank_view *view, tm_tables *out, tm_err
                             tm_tables_find(out, part_def.name), err);
 }
 
-/* Returns the type of an operator from its name: MatMul for "scope/MatMul:MatMul"; add for
- * "jit(f)/jit(main)/add:" and "jit(f)/add"; dot_general for "dot_general[dimension_numbers=...]".
- */
+/* Returns the type in an operator's name: MatMul for "scope/MatMul:MatMul"; add for
+ * "jit(f)/jit(main)/add:" and "jit(f)/add"; dot_general for
+ * "dot_general[dimension_numbers=...]". */
 static tm_text type_of(tm_text name) {
     const char *end = name.bytes + name.size, *begin = end;
     while (begin > name.bytes && begin[-1] != ':')
@@ -234,8 +233,8 @@ static side side_of(const tm_cell *row) {
     return strcmp(row[SIDE_].value.text, side_words[HOST]) == 0 ? HOST : DEVICE;
 }
 
-/* Returns the row for the type of the operator in row @p of. If there is no such row yet, adds a
- * row of zeros. */
+/* Returns the row for the type of the operator in row @p of. If there is none yet, adds a row of
+ * zeros. */
 static tm_cell *row_of_type(tm_table *table, tm_names *texts, tm_vec *rows, size_t of,
                             tm_error *err) {
     const tm_cell from[] = {tm_table_row(table, of)[SIDE_], tm_table_row(table, of)[TYPE]};
@@ -282,7 +281,7 @@ static bool sum_types(tm_table *table, int64_t all_ns[N_SIDES], tm_error *err) {
     return ok;
 }
 
-/* Returns whether any operator has a name. If not, there is nothing to sum. */
+/* Returns whether any operator has a name. If none has, there is nothing to sum. */
 static bool any_is_reported(const tm_table *operators) {
     for (size_t i = 0; i < operators->n_rows; i++)
         if (!tm_table_row(operators, i)[OPERATOR].null)

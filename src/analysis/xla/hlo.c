@@ -67,7 +67,7 @@ static const tm_table_def rank_def = {
 
 static const tm_table_def *const defs[] = {&rank_def, &tm_hlo_work_table, &tm_hlo_work_part};
 
-/* Sets a cell to the quotient of two cells. If either of them is null, the cell stays null. */
+/* Sets a cell to the quotient of two cells, or leaves it null if one of them is null. */
 static void set_quotient(tm_cell *row, int cell, double scale, int of, int by) {
     if (!row[of].null && !row[by].null)
         tm_cell_set_real(&row[cell], scale * row[of].value.r / row[by].value.r);
@@ -115,7 +115,7 @@ static tm_status hlo_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     return add_row(view, &sum, tm_tables_find(out, rank_def.name), err);
 }
 
-/* Returns the peak if it is the same on all ranks. Otherwise returns 0. */
+/* Returns the peak that all ranks have in common; 0 if peaks differ. */
 static double common(const tm_table *ranks, int column) {
     double value = 0.0;
     for (size_t r = 0; r < ranks->n_rows; r++) {

@@ -10,7 +10,7 @@
 /* Maximum number of operations, categories or programs in the table. */
 enum { LISTED = 1000 };
 
-/* What a row sums over, in alphabetical order of the words in column `level`. */
+/* The units that a row sums over, in alphabetical order of the words in column `level`. */
 typedef enum hlo_level { BY_CATEGORY, BY_OP, BY_PROGRAM, N_LEVELS } hlo_level;
 
 static const char *const level_words[N_LEVELS] = {"category", "op", "program"};
@@ -75,7 +75,7 @@ enum {
     S_BANDWIDTH_PEAK,
     S_INTENSITY,
     S_BOUND,
-    S_RANKS, /* and TM_OVER_RANKS_COLUMNS */
+    S_RANKS, /* first column of TM_OVER_RANKS_COLUMNS */
     N_SHOWN = S_RANKS + 4
 };
 
@@ -158,7 +158,7 @@ const tm_table_def tm_hlo_work_table = {
     .top = S_SELF,
 };
 
-/* Keys without padding. */
+/* Has no padding, because keys are compared as bytes. */
 typedef struct hlo_key {
     uint32_t level, program, op, category;
 } hlo_key;
@@ -236,7 +236,7 @@ tm_status tm_hlo_rank_rows(const tm_rank_view *view, const tm_vec *ops, tm_table
 }
 
 /* Sets FLOP, bytes and rates. Asynchronous work gets no compute rate, because its self time is only
- * a part of its time. */
+ * part of its time. */
 static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     double flop = tm_over_ranks_real_sum(rows, P_FLOP);
     double bytes = tm_over_ranks_real_sum(rows, P_BYTES);
@@ -248,7 +248,7 @@ static void set_work(const tm_rank_rows *rows, int64_t known_ns, tm_cell *row) {
     tm_cell_set_real(&row[S_BYTES], bytes);
     tm_cell_set_real(&row[S_INTENSITY], flop / bytes);
     if (!async)
-        /* operations/ns to 10^12 operations/s; 0 / 0 gives null */
+        /* converts operations/ns to 10^12 operations/s; 0 / 0 gives null */
         tm_cell_set_real(&row[S_RATE], flop / self_ns / 1e3);
     tm_cell_set_real(&row[S_BANDWIDTH], bytes / (async ? (double)row[S_ASYNC].value.i : self_ns));
 }
@@ -296,7 +296,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
-/* Returns what limits a row; NULL unless all of its FLOP and bytes are known. */
+/* Returns the bound of a row, or NULL if not all of its FLOP and bytes are known. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool reported = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!reported || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

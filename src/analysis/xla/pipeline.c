@@ -1,4 +1,4 @@
-/* Analysis `pipeline`: how hosts feed their devices: the stages of tf.data, and enqueueing. */
+/* Analysis `pipeline`: how hosts feed their devices, by the stages of tf.data and by enqueueing. */
 #include <stdlib.h>
 
 #include "analysis/shared/calls.h"
@@ -146,8 +146,7 @@ static stage_kind kind_of(tm_text name) {
     return enqueue ? ENQUEUE : NO_STAGE;
 }
 
-/* Kinds of stages, by name id. An element of `kinds` is 0 if the kind is not yet known; otherwise
- * it is the kind + 1. */
+/* Kinds of stages by name id. An element of `kinds` is 1 + the kind; 0: not yet known. */
 typedef struct stages {
     const tm_names *names;
     uint8_t *kinds;
@@ -188,15 +187,15 @@ static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_cal
     return true;
 }
 
-/* Returns whether a stage feeds another stage, directly or indirectly. Example:
+/* Returns whether a stage feeds another stage, directly or indirectly. For example,
  * Iterator::Prefetch::Range feeds Iterator::Prefetch. */
 static bool feeds(tm_text inner, tm_text outer) {
     return inner.size > outer.size + 2 && memcmp(inner.bytes, outer.bytes, outer.size) == 0 &&
            memcmp(inner.bytes + outer.size, "::", 2) == 0;
 }
 
-/* Adds the waits of a stage's calls. The wait of a call is the time in which stages that feed it
- * run, minus the time of the calls that are nested in it. */
+/* Adds the waits of a stage's calls. A call's wait is the time in which stages that feed it run,
+ * minus the time of the calls that are nested in it. */
 static bool add_waits_of(const tm_timeline *timeline, const stages *s, const tm_calls *calls,
                          uint32_t name, tm_rank_sums *all) {
     tm_intervals runs = TM_INTERVALS();

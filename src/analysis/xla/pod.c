@@ -1,4 +1,4 @@
-/* Analysis `pod`: what each device's step time consists of, and which devices are slow. */
+/* Analysis `pod`: the parts of each device's step time, and which devices are slow. */
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
@@ -185,8 +185,7 @@ static const tm_table_def rank_def = {
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &tm_pod_collective_def,
                                            &tm_pod_collective_part_def};
 
-/* Returns the word of the part with the most time. If several parts have the same time, returns the
- * word of the first. */
+/* Returns the word of the part with the most time; the first if several have it. */
 static const char *bottleneck_of(const int64_t *parts) {
     int64_t best_ns = -1;
     int best = TM_XLA_OTHER;
@@ -246,7 +245,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *repo
     return TM_OK;
 }
 
-/* Sets the minimum, median and maximum share of input over the steps. Shares are computed in
+/* Sets the minimum, median and maximum over the steps of the share of input. Shares are computed in
  * millionths of a percent. */
 static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *row) {
     size_t n = timeline->n_steps, first = 0;
@@ -271,8 +270,8 @@ static bool set_shares(const tm_timeline *timeline, const int64_t *ns, tm_cell *
     return shares != NULL;
 }
 
-/* Finds the program with the most device time. If several programs have the same time, finds the
- * first. Sets *out to TM_NO_NAME if there is none. */
+/* Finds the program with the most device time; the first if several have it. Sets *out to
+ * TM_NO_NAME if there is none. */
 static bool find_program(const tm_timeline *timeline, uint32_t *out) {
     const tm_xla_attr *v = timeline->attrs[TM_ATTR_XLA];
     tm_keys programs = TM_KEYS(uint32_t);

@@ -28,13 +28,13 @@ const char *tm_xla_part_word(int part) {
     return words[part];
 }
 
-/* What is known about names. This is a cache: 0 means that a value is not yet known. */
+/* A cache of facts about names. 0 means that a value is not yet known. */
 typedef struct sorter {
     const tm_rank_view *view;
-    /* [names] for names of host calls: 1 + part, or 1 + TM_XLA_OTHER if the call is in no part */
+    /* [names of host calls] 1 + part, or 1 + TM_XLA_OTHER if the call is in no part */
     uint8_t *host;
-    uint8_t *width; /* [names] for names of shapes and kernels: 16 or 32 bits */
-    uint8_t *moves; /* [names] of categories: 1 + whether it rearranges data */
+    uint8_t *width; /* [names of shapes and kernels] 16 or 32 bits */
+    uint8_t *moves; /* [names of categories] 1 + whether the category rearranges data */
     bool shuffles, sparse;
     size_t next;          /* index into TM_ATTR_XLA */
     size_t next_of_group; /* index into TM_ATTR_COLLECTIVE */
@@ -46,8 +46,8 @@ static bool holds_any(const char *text, const char *const *parts) {
     return *parts != NULL;
 }
 
-/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits. Otherwise
- * returns 32. */
+/* Returns 16 if a name of XLA, TensorFlow or a kernel contains a type of at most 16 bits; otherwise
+ * 32. */
 static uint8_t width_of(sorter *s, uint32_t name) {
     static const char *const narrow[] = {"half", "f16", "fp16", "float16", "f8e", NULL};
     if (s->width[name] == 0)
@@ -68,8 +68,8 @@ static bool begins_any(const tm_names *names, uint32_t name, const char *const *
     return *starts != NULL;
 }
 
-/* Returns whether a copy brings input to the device, or results back to the host. A program's other
- * copies from and to host memory are offloading. */
+/* Returns whether a copy brings input to the device, or results back to the host. Other copies of a
+ * program from and to host memory are offloading. */
 static bool is_fed(const tm_rank_view *view, const tm_xla_attr *reported) {
     static const char *const categories[] = {"infeed", "outfeed", "host ", NULL};
     static const char *const operations[] = {"infeed", "outfeed", "send", "recv", NULL};
@@ -139,7 +139,7 @@ static bool rearranges(sorter *s, uint32_t category) {
     return s->moves[category] > 1;
 }
 
-/* A further set, which is only used if there are SparseCores: the computation of the core
+/* CORE is a further set, which is used only if there are SparseCores: computation of the core
  * itself. */
 enum { CORE = TM_XLA_N_TIMES, N_SETS };
 
@@ -148,8 +148,8 @@ static bool is_sparse(const tm_rank_view *view, const tm_track *track) {
            strncmp(tm_names_text(view->names, track->thread_name).bytes, "SparseCore ", 11) == 0;
 }
 
-/* Adds a compute event to the set of SparseCores, or to the set of the core itself. An event of the
- * core that rearranges data is also added to the set of shuffles. */
+/* Adds a compute event to the set of SparseCores or to the set of the core itself. If the event is
+ * of the core and rearranges data, also adds it to the set of shuffles. */
 static bool add_compressed(sorter *s, const tm_track *track, uint32_t row, tm_intervals *sets) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_xla_attr *reported = tm_xla_of(timeline, row, &s->next);
@@ -222,8 +222,8 @@ static void add_lengths(const tm_timeline *timeline, const tm_intervals *set, in
             tm_intervals_length_in(set, timeline->steps[i].begin_ns, timeline->steps[i].end_ns);
 }
 
-/* Measures the time of each part. Time that is also in an earlier part does not count. Gaps between
- * recordings do not count, either. */
+/* Measures the time of each part. Time that an earlier part has does not count again. Gaps between
+ * recordings do not count. */
 static bool measure(const tm_rank_view *view, tm_intervals *sets, int64_t *out) {
     const tm_timeline *timeline = view->timeline;
     tm_intervals covered = TM_INTERVALS(), next = TM_INTERVALS();

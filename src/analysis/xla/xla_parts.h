@@ -4,9 +4,9 @@
 
 #include "analysis/shared/xla.h"
 
-/** The parts of a step. Time in several parts counts for the first of them in this order. Unlike in
- * XProf, the host's wait for input comes after collectives, because a device that communicates does
- * not wait for input. */
+/** The parts of a step. Time in several parts counts for the first of them. Unlike in XProf, the
+ * host's wait for input comes after collectives, because a device that communicates does not wait
+ * for input. */
 typedef enum tm_xla_part_of_step {
     TM_XLA_COMPUTE_16,
     TM_XLA_COMPUTE_32,
@@ -24,8 +24,7 @@ typedef enum tm_xla_part_of_step {
     TM_XLA_HOST,
     TM_XLA_OTHER, /* the rest */
     TM_XLA_N_PARTS,
-    /* These are not parts of the step, but times within the parts. They are 0 if they were not
-     * recorded. */
+    /* The following are not parts of the step, but times within the parts; 0 if not recorded. */
     TM_XLA_SHUFFLE = TM_XLA_N_PARTS, /* time in which the device rearranges data */
     TM_XLA_SPARSE, /* time in which SparseCores compute while their core does not */
     TM_XLA_N_TIMES
