@@ -8,6 +8,7 @@
 #include "mpi/exchange/backoff.h"
 #include "mpi/exchange/bytes.h"
 #include "report/page_timeline.h"
+#include "timeline/packed_events.h"
 
 /* What process 0 requests from the other processes. After NO_MORE, they stop waiting for requests.
  */
@@ -173,8 +174,12 @@ static bool take_drafts(cursor *from, tm_survey *survey, tm_page_draft *draft) {
 
 static tm_status survey_own(const job *j, const tm_page_frame *frame, tm_survey *out,
                             tm_error *err) {
-    for (size_t i = 0; i < j->report->n_timelines; i++)
-        TM_TRY(tm_survey_add(out, frame, &j->report->timelines[i], err));
+    for (size_t i = 0; i < j->report->n_timelines; i++) {
+        tm_timeline *timeline = &j->report->timelines[i];
+        TM_TRY(tm_timeline_open(timeline, err));
+        TM_TRY(tm_survey_add(out, frame, timeline, err));
+        tm_timeline_close(timeline);
+    }
     return TM_OK;
 }
 
@@ -183,9 +188,12 @@ static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey
     const tm_card *cards = chosen->plan.cards.data;
     size_t at = 0;
     for (size_t i = 0; i < j->report->n_timelines; i++) {
-        while (cards[at].rank != j->report->timelines[i].rank)
+        tm_timeline *timeline = &j->report->timelines[i];
+        while (cards[at].rank != timeline->rank)
             at++;
-        TM_TRY(tm_survey_collect(chosen, frame, &j->report->timelines[i], at, out, err));
+        TM_TRY(tm_timeline_open(timeline, err));
+        TM_TRY(tm_survey_collect(chosen, frame, timeline, at, out, err));
+        tm_timeline_close(timeline);
     }
     return TM_OK;
 }

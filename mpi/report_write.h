@@ -12,13 +12,14 @@
 #include "tmerge/timeline.h"
 
 typedef struct tm_mpi_report {
-    const tm_timeline *timelines; /* [n_timelines] timelines of this process, ascending in rank */
-    size_t n_timelines;           /* may be 0 */
-    const tm_names *names;        /* dictionary of the timelines and of the store */
-    const tm_tables *tables;      /* tables that were written to the store; only on process 0 */
-    const char *store;            /* store to which the timelines were written; only on process 0 */
-    const char *path;             /* path of the page; only on process 0 */
-    const char *version;          /* of the tool */
+    tm_timeline *timelines;  /* [n_timelines] timelines of this process, ascending in rank. If their
+                                events are packed, they are open only while they are used */
+    size_t n_timelines;      /* may be 0 */
+    const tm_names *names;   /* dictionary of the timelines and of the store */
+    const tm_tables *tables; /* tables that were written to the store; only on process 0 */
+    const char *store;       /* store to which the timelines were written; only on process 0 */
+    const char *path;        /* path of the page; only on process 0 */
+    const char *version;     /* of the tool */
 } tm_mpi_report;
 
 /**

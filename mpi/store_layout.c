@@ -26,7 +26,7 @@ static void exchange_free(exchange *reported) {
     free(reported->words);
 }
 
-static tm_status prepare(exchange *reported, const tm_timeline *const *timelines, size_t n,
+static tm_status prepare(exchange *reported, tm_timeline *const *timelines, size_t n,
                          tm_error *err) {
     reported->counts = calloc((size_t)reported->n_processes, sizeof *reported->counts);
     reported->starts = calloc((size_t)reported->n_processes, sizeof *reported->starts);
@@ -60,7 +60,7 @@ static int by_rank(const void *a, const void *b) {
     return tm_order_i64(((const tm_store_slot *)a)->rank, ((const tm_store_slot *)b)->rank);
 }
 
-static void list_slots(const exchange *reported, const tm_timeline *const *timelines,
+static void list_slots(const exchange *reported, tm_timeline *const *timelines,
                        tm_store_layout *layout) {
     tm_store_slot *slot = layout->slots;
     for (int p = 0; p < reported->n_processes; p++) {
@@ -94,8 +94,8 @@ static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status fill(MPI_Comm comm, exchange *reported, const tm_timeline *const *timelines,
-                      size_t n, tm_store_layout *layout, tm_error *err) {
+static tm_status fill(MPI_Comm comm, exchange *reported, tm_timeline *const *timelines, size_t n,
+                      tm_store_layout *layout, tm_error *err) {
     TM_TRY(tm_mpi_agree(comm, prepare(reported, timelines, n, err), err));
     int mine = (int)n * WORDS;
     MPI_Allgather(&mine, 1, MPI_INT, reported->counts, 1, MPI_INT, comm);
@@ -106,7 +106,7 @@ static tm_status fill(MPI_Comm comm, exchange *reported, const tm_timeline *cons
     return place_slots(layout, err);
 }
 
-tm_status tm_mpi_store_layout(MPI_Comm comm, const tm_timeline *const *timelines, size_t n,
+tm_status tm_mpi_store_layout(MPI_Comm comm, tm_timeline *const *timelines, size_t n,
                               tm_store_layout *out, tm_error *err) {
     exchange reported = {0};
     tm_store_layout layout = {0};

@@ -31,7 +31,7 @@ typedef struct tm_store_layout {
  * @param out        set only on TM_OK; free it with tm_store_layout_free
  * @return           the same on all processes: TM_OK; TM_ERR_FAULT
  */
-tm_status tm_mpi_store_layout(MPI_Comm comm, const tm_timeline *const *timelines, size_t n,
+tm_status tm_mpi_store_layout(MPI_Comm comm, tm_timeline *const *timelines, size_t n,
                               tm_store_layout *out, tm_error *err) TM_MUST_CHECK;
 
 /** Frees the layout. Collective: no. */

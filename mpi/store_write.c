@@ -1,13 +1,16 @@
 #include "store_write.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/backoff.h"
 #include "store/chunk_pack.h"
+#include "store/fill.h"
 #include "store_chunks.h"
 #include "store_layout.h"
+#include "timeline/packed_events.h"
 
 /* Number of chunks in a group. For each group, processes exchange the rows to pack, pack their
  * chunks, and send them to process 0 in one message. With groups of one chunk, they would wait
@@ -44,6 +47,7 @@ typedef struct write_job {
     tm_vec chunks;   /* vector of tm_store_chunk: the current group */
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; only on process 0 */
+    size_t open;             /* offset in tm_timeline of the array that was opened last */
     int table, column; /* position of the writer; column -1: before the first column of the table */
     /* Status of this process. After a failure, the process writes nothing, but still sends and
      * receives messages. */
@@ -109,9 +113,41 @@ static tm_status prepare(write_job *job) {
     return tm_store_create(job->plan->path, &options, &job->writer, job->err);
 }
 
-static void fill(const tm_store_chunk *chunk, const tm_store_piece *piece, char *out) {
-    const tm_record_column *column = &tm_record_tables[chunk->table].columns[chunk->column];
-    column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
+static const tm_record_column *column_of(const tm_store_chunk *chunk) {
+    return &tm_record_tables[chunk->table].columns[chunk->column];
+}
+
+/* Returns the offset in tm_timeline of the array in whose order a column's rows are. Launch shapes
+ * are in the order of the kernels that have them. */
+static size_t array_of(const tm_record_column *column) {
+    return column->fill == tm_fill_shape
+               ? offsetof(tm_timeline, attrs) + TM_ATTR_KERNEL * sizeof(void *)
+               : column->array_at;
+}
+
+/* Opens the arrays that a group of chunks needs, and closes those of earlier columns. */
+static void open_arrays(write_job *job) {
+    const tm_store_chunk *chunks = job->chunks.data;
+    for (size_t i = 0; i < job->chunks.n; i++) {
+        const size_t array = array_of(column_of(&chunks[i]));
+        for (size_t k = 0; k < job->plan->n_timelines && array != job->open; k++) {
+            tm_timeline *timeline = job->plan->timelines[k];
+            if (i == 0)
+                tm_timeline_close(timeline);
+            if (job->status == TM_OK)
+                job->status = tm_timeline_open_array(timeline, array, job->err);
+        }
+        job->open = array;
+    }
+}
+
+static void fill(const write_job *job, const tm_store_chunk *chunk, const tm_store_piece *piece,
+                 char *out) {
+    const tm_record_column *column = column_of(chunk);
+    if (job->status == TM_OK) /* else an array may be missing */
+        column->fill(column, piece->slot->timeline, &piece->slot->base, piece->from, piece->n, out);
+    else
+        memset(out, 0, piece->n * chunk->shape.element_bytes);
 }
 
 /* Calls @p each for every piece of the group's chunks that is packed by another process than the
@@ -146,7 +182,7 @@ static void give_piece(write_job *job, const tm_store_chunk *chunk, const tm_sto
     if (piece->slot->process != job->self)
         return;
     int *at = count_of(job, GIVEN_AT, chunk->owner);
-    fill(chunk, piece, job->given + *at);
+    fill(job, chunk, piece, job->given + *at);
     *at += (int)bytes;
 }
 
@@ -181,7 +217,7 @@ static void collect(write_job *job, const tm_store_chunk *chunk) {
     for (size_t slot = chunk->slot; tm_store_next_piece(&job->layout, chunk, &slot, &piece);) {
         char *out = job->rows + piece.place * element;
         if (piece.slot->process == job->self) {
-            fill(chunk, &piece, out);
+            fill(job, chunk, &piece, out);
             continue;
         }
         int *at = count_of(job, RECEIVED_AT, piece.slot->process);
@@ -285,6 +321,7 @@ static void put(write_job *job, const tm_store_chunk *chunk) {
 
 static void do_group(write_job *job) {
     const tm_store_chunk *chunks = job->chunks.data;
+    open_arrays(job);
     exchange(job);
     lay_out_parcels(job);
     deliver(job, pack(job));

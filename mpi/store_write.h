@@ -11,8 +11,9 @@
 
 typedef struct tm_store_plan {
     const char *path; /* path of the store; the same on all processes */
-    const tm_timeline *const
-        *timelines;     /* [n_timelines] timelines of this process, ascending in rank */
+    /* [n_timelines] timelines of this process, ascending in rank. If their events are packed, the
+     * events of a column are open only while it is written */
+    tm_timeline *const *timelines;
     size_t n_timelines; /* may be 0 */
     bool compress;      /* whether to pack the chunks; the same on all processes */
     size_t chunk_rows;  /* rows of a chunk; 0: TM_STORE_CHUNK_ROWS; the same on all processes */

@@ -35,13 +35,12 @@ static tm_status collect(const tm_replay_ranks *r, const tm_replay_result *resul
         if (stage < 0 || !tm_replay_has(r, i))
             continue;
         bool *counts = pick_steps(&r->timelines[i], result);
-        tm_status status = counts ? tm_timeline_unpack(&r->timelines[i], err) : tm_fail_memory(err);
+        tm_status status = counts ? tm_timeline_open(&r->timelines[i], err) : tm_fail_memory(err);
         if (status == TM_OK)
             status = tm_split_collect(&r->timelines[i], stage, counts, out, err);
         free(counts);
         TM_TRY(status);
-        if (r->packs)
-            TM_TRY(tm_timeline_pack(&r->timelines[i], err));
+        tm_timeline_close(&r->timelines[i]);
     }
     return TM_OK;
 }

@@ -15,14 +15,18 @@ typedef struct decided {
                         ranks in batches */
 } decided;
 
-static void decided_free(decided *d) {
+static void decided_free(decided *d, size_t n_ranks) {
     free(d->edges);
     free(d->boundaries);
+    for (size_t i = 0; i < n_ranks && d->kept; i++)
+        free(d->kept[i]);
+    free(d->kept);
 }
 
 static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
     if (graph->n_nodes > d->n || !d->edges) {
-        decided_free(d);
+        free(d->edges);
+        free(d->boundaries);
         d->n = graph->n_nodes;
         d->edges = malloc((d->n + 1) * sizeof *d->edges);
         d->boundaries = malloc((d->n + 1) * sizeof *d->boundaries);
@@ -164,16 +168,13 @@ tm_status tm_mpi_replay_path(const tm_replay_ranks *ranks, tm_vec *steps, tm_vec
     tm_status status = find(ranks, &d, boundaries, steps, &hops, err);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, fill(ranks, &d, &hops, &own, err), err);
+    decided_free(&d, ranks->n);
     if (status == TM_OK)
         status = tm_mpi_shuffle(ranks->comm, &own, tm_mpi_first_process, pieces, err);
     if (pieces->n > 1) /* fast, because each rank's pieces are already in order */
         tm_sort(pieces->data, pieces->n, pieces->size, by_time);
     if (status == TM_OK)
         status = tm_mpi_agree(ranks->comm, split_whole(pieces, whole, err), err);
-    decided_free(&d);
-    for (size_t i = 0; i < ranks->n && d.kept; i++)
-        free(d.kept[i]);
-    free(d.kept);
     for (size_t i = 0; i < 4; i++)
         tm_vec_free(&boundaries[i]);
     tm_vec_free(&hops);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/keys.h"
+#include "base/packed_numbers.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "packed_events.h"
@@ -210,27 +211,20 @@ const tm_count_def *tm_count_info(tm_count count) {
     return &counts[count];
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the low bytes of a number come first");
-
-/* A column is packed in blocks of BLOCK elements. An element consists of lanes, which are 32-bit
- * numbers. For each lane, a block stores the minimum, and then each element's difference from the
- * minimum. */
-enum { BLOCK = 128, LANE = 4, HEAD = LANE + 1, LANES_MOST = 11 };
-
 typedef struct column {
-    size_t at;   /* offset of the column's pointer in tm_timeline */
-    size_t size; /* size of an element [B] */
-    size_t lanes;
-    int attr; /* tm_attr of the attribute; -1 for a column that all events have */
+    size_t at;    /* offset of the column's pointer in tm_timeline */
+    size_t size;  /* size of an element [B] */
+    size_t lanes; /* see tm_number_array */
+    int attr;     /* tm_attr of the attribute; -1 for a column that all events have */
 } column;
 
 #define COLUMN(name, bytes)                                                                        \
-    { offsetof(tm_timeline, name), bytes, (bytes) / LANE, -1 }
+    { offsetof(tm_timeline, name), bytes, (bytes) / sizeof(uint32_t), -1 }
 /* Padding after the last member is not packed. */
 #define ATTR(attr, type, last)                                                                     \
     {                                                                                              \
         offsetof(tm_timeline, attrs) + (attr) * sizeof(void *), sizeof(type),                      \
-            (offsetof(type, last) + LANE) / LANE, attr                                             \
+            offsetof(type, last) / sizeof(uint32_t) + 1, attr                                      \
     }
 
 static const column columns[] = {COLUMN(begin_ns, sizeof(int64_t)),
@@ -253,109 +247,86 @@ static size_t rows_of(const tm_timeline *t, const column *c) {
     return c->attr < 0 ? t->n_events : t->n_attrs[c->attr];
 }
 
-static char *data_of(const tm_timeline *t, const column *c) {
-    char *data;
+static void *data_of(const tm_timeline *t, const column *c) {
+    void *data;
     memcpy(&data, (const char *)t + c->at, sizeof data);
     return data;
 }
 
-static void set_data(tm_timeline *t, const column *c, char *data) {
+static void set_data(tm_timeline *t, const column *c, void *data) {
     memcpy((char *)t + c->at, &data, sizeof data);
 }
 
-/* Packs a lane of [n] elements. Returns the end of the packed bytes. May write up to LANE bytes
- * after this end, too. */
-static uint8_t *pack_lane(const char *lane, size_t size, size_t n, uint8_t *out) {
-    const char *const end = lane + n * size;
-    uint32_t least = UINT32_MAX, most = 0, value;
-    for (const char *at = lane; at < end; at += size) {
-        memcpy(&value, at, LANE);
-        least = value < least ? value : least;
-        most = value > most ? value : most;
-    }
-    const uint32_t range = most - least;
-    const uint8_t bytes = range >> 24 ? 4 : range >> 16 ? 3 : range >> 8 ? 2 : range > 0;
-    memcpy(out, &least, LANE);
-    out[LANE] = bytes;
-    out += HEAD;
-    for (const char *at = lane; at < end && bytes > 0; at += size, out += bytes) {
-        memcpy(&value, at, LANE);
-        value -= least;
-        memcpy(out, &value, LANE);
-    }
-    return out;
+static tm_number_array array_of(const tm_timeline *t, const column *c) {
+    return (tm_number_array){data_of(t, c), rows_of(t, c), c->size, c->lanes};
 }
 
-/* May read LANE bytes more than pack_lane wrote. */
-static const uint8_t *unpack_lane(const uint8_t *in, char *lane, size_t size, size_t n) {
-    uint32_t least, value;
-    memcpy(&least, in, LANE);
-    const uint8_t bytes = in[LANE];
-    const uint32_t mask = (uint32_t)((UINT64_C(1) << 8 * bytes) - 1);
-    in += HEAD;
-    for (const char *const end = lane + n * size; lane < end; lane += size, in += bytes) {
-        memcpy(&value, in, LANE);
-        value = (value & mask) + least;
-        memcpy(lane, &value, LANE);
-    }
-    return in;
+/* The packed bytes begin with the place of each column. */
+enum { PLACES = N_COLUMNS * sizeof(size_t) };
+
+static size_t place_of(const tm_timeline *t, size_t c) {
+    size_t place;
+    memcpy(&place, t->packed + c * sizeof place, sizeof place);
+    return place;
 }
 
-static bool pack_column(const tm_timeline *t, const column *c, tm_vec *out) {
-    const char *data = data_of(t, c);
-    for (size_t left = rows_of(t, c), n; left > 0; left -= n, data += n * c->size) {
-        n = left < BLOCK ? left : BLOCK;
-        if (!tm_vec_reserve(out, out->n + (size_t)LANES_MOST * (HEAD + LANE * BLOCK) + LANE))
-            return false;
-        uint8_t *end = (uint8_t *)out->data + out->n;
-        for (size_t k = 0; k < c->lanes; k++)
-            end = pack_lane(data + k * LANE, c->size, n, end);
-        out->n = (size_t)(end - (uint8_t *)out->data);
+static bool pack_columns(const tm_timeline *t, tm_vec *out) {
+    size_t places[N_COLUMNS];
+    bool ok = tm_vec_append(out, NULL, PLACES) != NULL;
+    for (size_t c = 0; c < N_COLUMNS && ok; c++) {
+        const tm_number_array array = array_of(t, &columns[c]);
+        places[c] = out->n;
+        ok = tm_numbers_pack(&array, out);
     }
-    return true;
-}
-
-static const uint8_t *unpack_column(const uint8_t *in, const tm_timeline *t, const column *c) {
-    char *data = data_of(t, c);
-    for (size_t left = rows_of(t, c), n; left > 0; left -= n, data += n * c->size) {
-        n = left < BLOCK ? left : BLOCK;
-        for (size_t k = 0; k < c->lanes; k++)
-            in = unpack_lane(in, data + k * LANE, c->size, n);
-    }
-    return in;
+    if (ok)
+        memcpy(out->data, places, PLACES);
+    return ok && tm_numbers_end(out);
 }
 
 tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
     enum { USUAL = 12 }; /* usual size of a packed event [B] */
-    tm_vec out = TM_VEC(uint8_t);
-    bool ok = tm_vec_reserve(&out, USUAL * timeline->n_events);
-    for (size_t c = 0; c < N_COLUMNS && ok; c++)
-        ok = pack_column(timeline, &columns[c], &out);
-    if (!ok || !tm_vec_append(&out, "\0\0\0", LANE)) { /* padding, because unpack_lane may read LANE
-                                                          bytes too many */
-        tm_vec_free(&out);
-        return tm_fail_memory(err);
+    if (!timeline->packed) {
+        tm_vec out = TM_VEC(uint8_t);
+        if (!tm_vec_reserve(&out, PLACES + USUAL * timeline->n_events) ||
+            !pack_columns(timeline, &out)) {
+            tm_vec_free(&out);
+            return tm_fail_memory(err);
+        }
+        timeline->packed = out.data;
     }
-    tm_vec_trim(&out);
-    timeline->packed = out.data;
-    for (size_t c = 0; c < N_COLUMNS; c++) {
-        free(data_of(timeline, &columns[c]));
-        set_data(timeline, &columns[c], NULL);
-    }
+    tm_timeline_close(timeline);
     return TM_OK;
 }
 
-tm_status tm_timeline_unpack(tm_timeline *timeline, tm_error *err) {
-    const uint8_t *in = timeline->packed;
-    for (size_t c = 0; c < N_COLUMNS && in; c++) {
-        const size_t n = rows_of(timeline, &columns[c]) + 1, size = columns[c].size;
-        set_data(timeline, &columns[c],
-                 columns[c].lanes * LANE < size ? calloc(n, size) : malloc(n * size));
-        if (!data_of(timeline, &columns[c]))
-            return tm_fail_memory(err);
-        in = unpack_column(in, timeline, &columns[c]);
+void tm_timeline_close(tm_timeline *timeline) {
+    for (size_t c = 0; c < N_COLUMNS && timeline->packed; c++) {
+        free(data_of(timeline, &columns[c]));
+        set_data(timeline, &columns[c], NULL);
     }
-    free(timeline->packed);
-    timeline->packed = NULL;
+}
+
+static tm_status open_column(tm_timeline *t, size_t c, tm_error *err) {
+    const size_t n = rows_of(t, &columns[c]) + 1, size = columns[c].size;
+    if (!t->packed || data_of(t, &columns[c]))
+        return TM_OK;
+    set_data(t, &columns[c],
+             columns[c].lanes * sizeof(uint32_t) < size ? calloc(n, size) : malloc(n * size));
+    if (!data_of(t, &columns[c]))
+        return tm_fail_memory(err);
+    const tm_number_array array = array_of(t, &columns[c]);
+    (void)tm_numbers_unpack(t->packed + place_of(t, c), &array);
+    return TM_OK;
+}
+
+tm_status tm_timeline_open(tm_timeline *timeline, tm_error *err) {
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        TM_TRY(open_column(timeline, c, err));
+    return TM_OK;
+}
+
+tm_status tm_timeline_open_array(tm_timeline *timeline, size_t array, tm_error *err) {
+    for (size_t c = 0; c < N_COLUMNS; c++)
+        if (columns[c].at == array)
+            return open_column(timeline, c, err);
     return TM_OK;
 }

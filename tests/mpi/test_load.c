@@ -122,7 +122,7 @@ static tm_vec make_trace(int rank, int n, int at) {
 
 static tm_status write_job(MPI_Comm comm, tm_loaded *loaded, const char *path, tm_error *err) {
     tm_names *names = NULL;
-    const tm_timeline *timelines[FILES_MAX];
+    tm_timeline *timelines[FILES_MAX];
     tm_status status = tm_mpi_unify_names(comm, loaded->names, loaded->timelines,
                                           loaded->n_timelines, &names, err);
     for (size_t i = 0; i < loaded->n_timelines; i++)

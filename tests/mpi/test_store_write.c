@@ -110,10 +110,10 @@ static int holder(int spread, int rank, int n_processes) {
     }
 }
 
-static tm_status write_store(const fixture *f, MPI_Comm comm, int spread, const char *path,
-                             bool compress, tm_error *err) {
+static tm_status write_store(fixture *f, MPI_Comm comm, int spread, const char *path, bool compress,
+                             tm_error *err) {
     int self, n_processes;
-    const tm_timeline *mine[N_RANKS];
+    tm_timeline *mine[N_RANKS];
     const tm_store_attribute attributes[] = {{.name = "command", .text = "tmerge x"}};
     MPI_Comm_rank(comm, &self);
     MPI_Comm_size(comm, &n_processes);
@@ -133,7 +133,7 @@ static tm_status write_store(const fixture *f, MPI_Comm comm, int spread, const 
 }
 
 TEST(the_file_does_not_depend_on_processes_or_spread) {
-    const fixture *f = *state;
+    fixture *f = *state;
     char expected[128];
     tm_error err = {0};
     snprintf(expected, sizeof expected, "%s/expected.h5", f->folder);
@@ -157,7 +157,7 @@ TEST(the_file_does_not_depend_on_processes_or_spread) {
 }
 
 TEST(a_job_without_ranks_gives_a_store) {
-    const fixture *f = *state;
+    fixture *f = *state;
     tm_error err = {0};
     tm_store_plan plan = {.path = f->path, .names = f->names, .tool_version = "0.1.0"};
     assert_int_equal(tm_mpi_store_write(MPI_COMM_WORLD, &plan, &err), TM_OK);
@@ -175,7 +175,7 @@ static void limit_files(rlim_t limit) {
 
 /* Only process 0 writes, so only its limit counts. */
 TEST(a_full_disk_stops_all_processes_alike) {
-    const fixture *f = *state;
+    fixture *f = *state;
     char temporary[192];
     signal(SIGXFSZ, SIG_IGN);
     assert_true(tm_draft_temporary_path(f->path, temporary, sizeof temporary));
@@ -202,9 +202,9 @@ TEST(a_full_disk_stops_all_processes_alike) {
 }
 
 TEST(a_rank_that_is_held_twice_is_refused_by_all) {
-    const fixture *f = *state;
+    fixture *f = *state;
     tm_error err = {0};
-    const tm_timeline *mine[] = {&f->ranks[2], &f->ranks[2]};
+    tm_timeline *mine[] = {&f->ranks[2], &f->ranks[2]};
     tm_store_plan plan = {.path = f->path,
                           .timelines = mine,
                           .n_timelines = f->n_processes == 1 ? 2 : 1,
@@ -216,7 +216,7 @@ TEST(a_rank_that_is_held_twice_is_refused_by_all) {
 }
 
 TEST(all_agree_on_the_error_of_the_lowest_failing_process) {
-    const fixture *f = *state;
+    fixture *f = *state;
     tm_error err = {.message = "untouched"};
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, TM_OK, &err), TM_OK);
     assert_string_equal(err.message, "untouched");

@@ -46,10 +46,14 @@ TEST(unpacked_events_are_those_that_were_packed) {
             if (bytes_of[a] > 0)
                 t.attrs[a] = filled(&draws, attrs[a], ATTRS, size, bytes_of[a]);
         }
-        assert_ok(tm_timeline_unpack(&t, &err)); /* it is not packed */
+        assert_ok(tm_timeline_open(&t, &err)); /* it is not packed */
         assert_ok(tm_timeline_pack(&t, &err));
         assert_true(!t.begin_ns && !t.launch && !t.attrs[TM_ATTR_XLA]);
-        assert_ok(tm_timeline_unpack(&t, &err));
+        assert_ok(tm_timeline_open_array(&t, offsetof(tm_timeline, launch), &err));
+        assert_memory_equal(t.launch, launch, sizeof launch);
+        assert_true(!t.begin_ns);
+        tm_timeline_close(&t);
+        assert_ok(tm_timeline_open(&t, &err));
         assert_memory_equal(t.begin_ns, begin, sizeof begin);
         assert_memory_equal(t.duration_ns, duration, sizeof duration);
         assert_memory_equal(t.step, step, sizeof step);

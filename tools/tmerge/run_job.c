@@ -184,7 +184,20 @@ static void free_matched(tm_pipeline *p) {
     tm_replay_result_free(&p->replay);
 }
 
-/* Runs the analyses of single ranks. This is the longest phase. */
+/* Analyses a rank, and sets its levels for the store. */
+static tm_status analyse_timeline(tm_pipeline *p, tm_timeline *timeline, tm_call_kinds *call_kinds,
+                                  tm_error *err) {
+    TM_TRY(tm_timeline_open(timeline, err));
+    TM_TRY(tm_analyse_rank(timeline, call_kinds, &p->tables, err));
+    TM_TRY(tm_analyse_compress(&p->tables, err));
+    if (p->output)
+        TM_TRY(tm_levels_make(timeline, err));
+    tm_timeline_close(timeline);
+    return TM_OK;
+}
+
+/* Runs the analyses of single ranks. From here on, a rank's events are packed unless they are
+ * used. */
 static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     const tm_progress_sink sink = {tm_line_bar, NULL};
     tm_progress_work work = {"analysing", "events", 0};
@@ -198,12 +211,10 @@ static tm_status analyse_ranks(tm_pipeline *p, tm_error *err) {
     if (status == TM_OK)
         status = tm_analyse_collectives(&p->collectives, &p->tables, err);
     free_matched(p);
+    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
+        status = tm_timeline_pack(&p->loaded.timelines[i], err);
     for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++) {
-        status = tm_timeline_unpack(&p->loaded.timelines[i], err);
-        if (status == TM_OK)
-            status = tm_analyse_rank(&p->loaded.timelines[i], &call_kinds, &p->tables, err);
-        if (status == TM_OK)
-            status = tm_analyse_compress(&p->tables, err);
+        status = analyse_timeline(p, &p->loaded.timelines[i], &call_kinds, err);
         tm_progress_add(progress, (int64_t)p->loaded.timelines[i].n_events, 0);
     }
     tm_call_kinds_free(&call_kinds);
@@ -234,7 +245,7 @@ static tm_status analyse(tm_pipeline *p, tm_error *err) {
     return tm_mpi_agree(p->comm, status, err);
 }
 
-static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, tm_error *err) {
+static tm_status write_timelines(tm_pipeline *p, tm_timeline **timelines, tm_error *err) {
     for (size_t i = 0; i < p->loaded.n_timelines; i++)
         timelines[i] = &p->loaded.timelines[i];
     enum { ALWAYS = 4, SOMETIMES = 6 };
@@ -272,11 +283,8 @@ static tm_status write_timelines(tm_pipeline *p, const tm_timeline **timelines, 
 }
 
 static tm_status write_store(tm_pipeline *p, tm_error *err) {
-    const tm_timeline **timelines = calloc(p->loaded.n_timelines + 1, sizeof *timelines);
-    tm_status status = timelines ? TM_OK : tm_fail_memory(err);
-    for (size_t i = 0; i < p->loaded.n_timelines && status == TM_OK; i++)
-        status = tm_levels_make(&p->loaded.timelines[i], err);
-    status = tm_mpi_agree(p->comm, status, err);
+    tm_timeline **timelines = calloc(p->loaded.n_timelines + 1, sizeof *timelines);
+    tm_status status = tm_mpi_agree(p->comm, timelines ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = write_timelines(p, timelines, err);
     free(timelines);
