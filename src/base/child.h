@@ -8,7 +8,7 @@ enum { TM_CHILD_SAID_MAX = 160 };
 
 /** Settings of tm_child_run. */
 typedef struct tm_child_watch {
-    const tm_guard *guard;       /* NULL: none */
+    const tm_guard *guard;       /* NULL: no guard */
     void (*tick)(void *context); /* called several times a second while it runs; NULL: not called */
     void *context;
 } tm_child_watch;

@@ -70,9 +70,9 @@ size_t tm_deflate_all(tm_deflate *d, const void *bytes, size_t size, void *out, 
     d->stream.flush = NO_FLUSH;
     if (isal_deflate(&d->stream) != COMP_OK || d->stream.internal_state.state != ZSTATE_END)
         return 0;
-    /* Byte 2 of zlib's header states the compression level, which is only informative. Releases of
-     * ISA-L write different values (2.30 writes 01, 2.31 writes 5E). But stores must be equal, so
-     * the byte is fixed. The whole header must be a multiple of 31, and 0x7801 is. */
+    /* Byte 2 of zlib's header states the compression level, for information only. Releases of ISA-L
+     * write different values (2.30 writes 01, 2.31 writes 5E), but stores must be equal, so the
+     * byte is fixed. The 16-bit header must be a multiple of 31; 0x7801 is one. */
     ((uint8_t *)out)[1] = 0x01;
     return most - d->stream.avail_out;
 }

@@ -1,6 +1,6 @@
 /* Keys of an event's details in exports. The details are everything but the event's name, category
- * and times. Perfetto's annotations have the words of the store as keys; Chrome JSON has Kineto's
- * keys. */
+ * and times. Perfetto exports use the names of the store's columns as keys; Chrome JSON uses
+ * Kineto's keys. */
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 

@@ -7,8 +7,8 @@
 
 enum { PIECE_BYTES = 1 << 18 };
 
-/* Reserves space after the content: at most the size of a piece. The space may exceed `max` by one
- * byte, so that content above `max` is noticed. */
+/* Reserves space for the next piece after the content. The total may exceed `max` by one byte, so
+ * that content above `max` is noticed. */
 static uint8_t *room(tm_vec *out, size_t max, size_t *left) {
     size_t most = max + 1 - out->n;
     *left = most < PIECE_BYTES ? most : PIECE_BYTES;

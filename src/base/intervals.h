@@ -40,7 +40,7 @@ void tm_intervals_normalise(tm_intervals *set);
 /** Returns the sum of the lengths [ns]. */
 int64_t tm_intervals_length(const tm_intervals *set);
 
-/** Returns the first interval that ends after a time; the set's n if there is none. */
+/** Returns the index of the first interval that ends after a time; the set's n if there is none. */
 size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns);
 
 /** Returns the length of the part inside [begin, end) [ns]. */

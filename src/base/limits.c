@@ -53,7 +53,7 @@ static int64_t whole(const char *quota, const char *period) {
 /* A resource that control groups limit. */
 typedef struct resource {
     const char *controller, *folder; /* names in version 1 of control groups */
-    int64_t (*of_group)(const char *root, const char *folder, bool is_v2); /* INT64_MAX: none */
+    int64_t (*of_group)(const char *root, const char *folder, bool is_v2); /* INT64_MAX: no limit */
 } resource;
 
 static int64_t cores_of_group(const char *root, const char *folder, bool is_v2) {

@@ -94,8 +94,8 @@ int64_t tm_median(const int64_t *sorted, size_t n) {
     return low + (high - low) / 2 + (low < 0 ? 0 : (high - low) % 2);
 }
 
-/* The pivot is chosen from SAMPLES samples if there are at least SAMPLED values, else from
- * three. */
+/* The pivot is chosen from SAMPLES samples if there are at least SAMPLED values, else from three
+ * samples. */
 enum { SAMPLED = 256, SAMPLES = 16 };
 
 void tm_sort_samples(const int64_t *values, size_t n, int64_t *sorted, size_t n_samples) {

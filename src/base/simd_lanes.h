@@ -21,7 +21,7 @@ typedef struct tm_lanes {
      * i = k modulo TM_LANES increased */
     uint8_t (*raise)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                      size_t width);
-    /** ns[i] = b[i] + by[i]; least as for raise */
+    /** ns[i] = b[i] + by[i]; `least` is updated as by raise */
     void (*set)(int64_t *ns, const int64_t *b, const int64_t *by, int64_t *least, bool first,
                 size_t width);
     /** out[i] = a[i] + by[i] - b[i]; returns whether any out[i] > most[i] */

@@ -102,7 +102,7 @@ static bool is_left_over(int folder, const char *name, const char *base) {
 
 static void clear_left_over(tm_draft *draft) {
     int size = folder_size(draft->path);
-    /* The character after the folder, which is the dot at the start of the file's name. */
+    /* Cuts the path after its folder for opendir(), and restores it below. */
     char kept = draft->temporary[size];
     draft->temporary[size] = '\0';
     DIR *folder = opendir(size > 0 ? draft->temporary : ".");

@@ -1,5 +1,5 @@
-/* Variable-length integers: seven bits per byte, lowest first; the high bit means that more bytes
- * follow. */
+/* Variable-length integers: seven bits per byte, lowest bits first; the high bit means that more
+ * bytes follow. */
 #ifndef TMERGE_VARINT_H
 #define TMERGE_VARINT_H
 

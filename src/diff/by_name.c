@@ -123,8 +123,8 @@ enum { OPERATORS_LISTED = 1000, NONE = -1 };
 
 /* The columns of a table that are compared. */
 typedef struct source {
-    const char *table, *level;               /* level NULL: all rows */
-    const char *device_column, *host_column; /* host_column NULL: none */
+    const char *table, *level;               /* level NULL: all rows are compared */
+    const char *device_column, *host_column; /* host_column NULL: the table has no host time */
 } source;
 
 /* A name, and its rows in A and B. */
@@ -201,7 +201,6 @@ static bool gather(const tm_diff *diff, const source *s, tm_vec *pairs) {
     return true;
 }
 
-/* Joins the rows of A and B that have the same name. */
 static void join(tm_vec *pairs) {
     pair *p = pairs->data;
     size_t kept = 0;
@@ -339,7 +338,6 @@ static void set_means(const tm_diff *diff, const source *s, const pair *p, tm_ce
     }
 }
 
-/* Sets the columns of A, of B and of the change. */
 static void set_times(const pair *p, const int64_t ns[2], tm_cell *a, tm_cell *b, tm_cell *change) {
     if (!p->apart || p->row[0] != NONE)
         tm_cell_set_int(a, ns[0]);

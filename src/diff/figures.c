@@ -70,7 +70,7 @@ const tm_table_def tm_diff_rank_def = {
 
 /* How a figure is computed from the rows of a table. */
 typedef enum how {
-    BY_STEP,  /* a sample */
+    BY_STEP,  /* a sample over the steps (sample.h) */
     AS_IS,    /* the value of the only row */
     A_STEP,   /* the sum of all rows / the number of steps, summed over ranks */
     OF_A_GPU, /* the largest value of any GPU */
@@ -80,7 +80,7 @@ typedef enum how {
 typedef struct figure {
     const char *table, *column;
     how how;
-    bool of_ranks; /* also in diff.rank */
+    bool of_ranks; /* true: the figure is also in diff.rank */
 } figure;
 
 /* The figures, in the order of rows. The first is the step time, which decides the verdict. */

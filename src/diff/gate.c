@@ -257,7 +257,7 @@ static double student(double freedom) {
 double tm_level_noise(const tm_level *a, const tm_level *b) {
     double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
     double both = a_square + b_square;
-    if (!(both > 0.0)) /* or unknown */
+    if (!(both > 0.0)) /* no variance, or NaN if unknown */
         return both;
     double freedom =
         both * both / (a_square * a_square / a->freedom + b_square * b_square / b->freedom);

@@ -23,7 +23,7 @@ typedef struct tm_sample_ranks {
     const tm_roles *roles; /* NULL: all */
     int role;
     const tm_step_kinds *kinds; /* NULL: steps of all kinds */
-    int kind;                   /* below 0: none */
+    int kind;                   /* index of the kind; below 0: no step is selected */
 } tm_sample_ranks;
 
 /** A step, and the mean of a figure over the ranks that have the step. */

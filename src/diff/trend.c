@@ -180,7 +180,6 @@ static const char *judge(const job *a, const job *b, row_of r, double change, do
     return change > 0.0 ? "higher" : "lower";
 }
 
-/* Sets the change, its noise and the verdict. */
 static tm_status compare(const job *a, const job *b, row_of r, tm_table *out, tm_cell *cells) {
     const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
     double change = (double)NAN, noise = (double)NAN;

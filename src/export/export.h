@@ -80,10 +80,10 @@ typedef struct tm_export_event {
          * stay nested. If the clock drifts, end_ns - begin_ns therefore differs a little from
          * duration_ns. */
         end_ns;
-    int64_t duration_ns; /* recorded */
+    int64_t duration_ns; /* duration as recorded */
     const tm_launch_attr *launch;
     const tm_kernel_attr *kernel;
-    const tm_launch_shape *shape; /* the kernel's */
+    const tm_launch_shape *shape; /* launch shape of a kernel */
     const tm_copy_attr *copy;
     const tm_collective_attr *collective;
     const tm_memory_attr *memory;

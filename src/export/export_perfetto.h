@@ -70,7 +70,7 @@ typedef struct tm_perfetto {
     uint64_t rank_id;        /* id of the rank's process track */
     uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
                                 in the sequence */
-    tm_export_survey survey; /* of the rank */
+    tm_export_survey survey; /* survey of the rank */
     size_t next_launch;      /* index of the first launch whose call the walk has not passed yet */
     tm_nest nest;
     tm_vec counters; /* tm_perfetto_counter elements: the counters of the rank */

@@ -14,7 +14,7 @@ enum {
     TM_PAGE_RANKS = 256,        /* number of ranks that the page of a larger job has */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
-    TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps */
+    TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps of the largest job whose page has all of both */
     TM_PAGE_CELLS = 4096,
     TM_PAGE_ROWS = 8192 /* maximum number of rows of a table with neither ranks nor steps */
 };
@@ -22,8 +22,8 @@ enum {
 /** The ranks, or the steps, that the page keeps. */
 typedef struct tm_page_kept {
     tm_vec kept; /* vector of int64_t, ascending */
-    /* of int64_t, ascending: the ranks or steps that are kept in tables with a row for each rank
-     * and step */
+    /* vector of int64_t, ascending: the ranks or steps that are kept in tables with a row for each
+     * rank and step */
     tm_vec cells;
     size_t n; /* number of ranks or steps in the job */
 } tm_page_kept;

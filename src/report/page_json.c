@@ -40,7 +40,7 @@ static void put_int(tm_out *out, int64_t value) {
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {
     char digits[TM_DIGITS_MAX];
-    /* The value is not a date if the rank's times count from 0, but the job's times are dates. */
+    /* Writes null for a time that counts from 0 if the job's times are dates. */
     if (cell->null || (epoch && cell->value.i < TM_FIRST_DAY_NS && begin_ns >= TM_FIRST_DAY_NS)) {
         tm_out_string(out, "null");
         return;

@@ -27,7 +27,7 @@ typedef struct maker {
     tm_timeline_budget left; /* the budget that remains after coverage */
     tm_timeline_blocks *out;
     tm_names *names; /* owned */
-    tm_vec from_0;   /* vector of int64_t */
+    tm_vec from_0;   /* vector of int64_t: the ranks for which counts_from_0() holds */
     tm_page_frame frame;
     tm_survey survey;
     tm_dictionary dictionary;

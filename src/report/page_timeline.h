@@ -22,7 +22,7 @@ typedef struct tm_page_origin {
     /* timelines in memory; NULL: read them from the store */
     const tm_page_source *source;
     const tm_tables *at_hand; /* tables in memory; NULL: read them from the store */
-    const char *version;      /* of the tool */
+    const char *version;      /* version of tmerge */
     const char *served;       /* name of the store if the page is served; NULL: it is a file */
     tm_vec *memory;           /* vector of char: receives the page for a server; NULL: the page is a
                                  file */

@@ -26,7 +26,7 @@ typedef struct teller {
     const tm_event_writer *writer;
     const tm_timeline *timeline;
     attrs of[TM_N_ATTRS];
-    tm_keys shapes; /* of shape */
+    tm_keys shapes; /* keys of type shape */
     bool failed;
 } teller;
 
@@ -70,7 +70,7 @@ static int64_t launch_of(const teller *t, uint32_t row) {
     uint32_t call = t->timeline->launch[row];
     const uint32_t *hosts = (const uint32_t *)w->shown.data + w->n_gpu;
     size_t n = w->shown.n - w->n_gpu;
-    if (call == TM_NO_EVENT || call == row) /* a CPU operator */
+    if (call == TM_NO_EVENT || call == row) /* an operator on the CPU is its own launch */
         return -1;
     size_t i = tm_bisect(hosts, n, sizeof *hosts, &call, is_less);
     return i < n && hosts[i] == call ? (int64_t)(w->n_gpu + i) : -1;

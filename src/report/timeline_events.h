@@ -27,7 +27,7 @@ uint8_t tm_shown_kind_of(uint8_t role, uint8_t category, bool host, const tm_col
 /** Kinds of tracks in the page. */
 typedef enum tm_shown_track {
     TM_TRACK_STREAM,
-    TM_TRACK_ANNOTATIONS, /* of a stream */
+    TM_TRACK_ANNOTATIONS, /* annotations of a stream */
     TM_TRACK_THREAD
 } tm_shown_track;
 

@@ -10,7 +10,7 @@
 
 /** Limits of a page's timeline. */
 typedef struct tm_timeline_budget {
-    size_t n_buckets; /* per lane */
+    size_t n_buckets; /* number of buckets of coverage per lane */
     size_t n_events;
     size_t n_members;          /* number of participations in matched operations */
     size_t left_bytes;         /* room in the page for events and participations [B]; 0: no limit */

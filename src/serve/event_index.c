@@ -184,7 +184,6 @@ tm_status tm_serve_find_rank(const tm_serve_events *e, int64_t rank, size_t *at,
                                 (long long)rank);
 }
 
-/* Reads one window. */
 typedef struct reader {
     tm_serve_events *events;
     const tm_serve_wish *wish;

@@ -31,7 +31,7 @@ typedef struct tm_find_place {
 } tm_find_place;
 
 typedef struct tm_find_wish {
-    const tm_serve_range *names; /* [n_names] to find */
+    const tm_serve_range *names; /* [n_names] name ids to find */
     const tm_serve_range *ranks; /* [n_ranks] the ranks to search; if n_ranks is 0, all ranks are
                                     searched */
     size_t n_names, n_ranks;

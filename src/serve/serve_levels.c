@@ -11,7 +11,7 @@ enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, MARK_ROWS = 1024, EXPONENT_MAX = 62 };
 
 /* The rows of one lane in one level of a rank, ascending by start. */
 typedef struct run {
-    size_t first, n; /* rows of /levels */
+    size_t first, n; /* range of rows in /levels */
     uint8_t exponent, lane;
 } run;
 

@@ -148,8 +148,8 @@ static int by_times(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->first, y->first);
 }
 
-/* Removes @p own, which is one of the values, from a sorted array, and returns the value that is
- * then at index @p place. The array is not changed. It must have at least 2 values. */
+/* Returns the value that index @p place would have if @p own, one of the values, were removed from
+ * a sorted array of at least 2 values. */
 static double without(const double *sorted, size_t place, double own) {
     return own > sorted[place] ? sorted[place] : sorted[place + 1];
 }

@@ -7,8 +7,8 @@ enum {
     BUCKETS_MOST = 8192,
     SHARES_MOST = 1 << 23, /* maximum size of a tile with only shares [B] */
     SHARES_OF_RANK = 4096,
-    /* maximum number of events of a tile. If a lane has more than 2 events per pixel, the page
-       draws its shares instead */
+    /* Maximum number of events of a tile. If a lane has more than 2 events per pixel, the page
+     * draws its shares instead. */
     GPU_MOST = 262144,
     HOST_MOST = 131072,
     RANK_GPU_MOST = 32768,

@@ -9,7 +9,7 @@
 typedef struct tm_trace_job {
     const char *const *hosts; /* [number of the store's ranks] name of each rank's host; "" if
                                  unknown */
-    const char *version;      /* of the tool */
+    const char *version;      /* version of tmerge */
     int64_t budget_ns;        /* time limit [ns]: when it is reached, no further rank is started */
 } tm_trace_job;
 

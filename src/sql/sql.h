@@ -42,8 +42,8 @@ void tm_sql_close(tm_sql *sql);
 tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *err) TM_MUST_CHECK;
 
 typedef struct tm_sql_limits {
-    int64_t memory_bytes;             /* memory of SQLite, for sorting and grouping */
-    int64_t seconds;                  /* processor time, without that of meanwhile */
+    int64_t memory_bytes; /* limit of SQLite's memory [B]; sorting and grouping need it */
+    int64_t seconds;      /* limit of processor time [s]; time in `meanwhile` does not count */
     void (*meanwhile)(void *context); /* called about every 20 ms while the statement runs; NULL:
                                          nothing to do meanwhile */
     void *context;
@@ -70,11 +70,11 @@ tm_rows tm_sql_rows(const tm_sql_query *query);
 /** The part of the events to export; result tables are exported completely. */
 typedef struct tm_sql_export {
     const bool *ranks;      /* [number of the store's ranks] whether each is exported */
-    int64_t from_ns, to_ns; /* since the epoch: exports events that start before to_ns, and end
-                               after from_ns or, if they have no duration, are at or after it */
+    int64_t from_ns, to_ns; /* the window [from_ns, to_ns), since the epoch: exports the events that
+                               overlap it. An event without duration counts at its start */
     const char *path;       /* for errors */
-    int fd;                 /* descriptor of an empty file that is open for reading and writing; the
-                               caller closes it */
+    int fd; /* descriptor of an empty file that is open for reading and writing; the caller closes
+               it */
 } tm_sql_export;
 
 /**

@@ -88,7 +88,7 @@ static bool check_names(tm_check *check) {
     tm_error err = {0};
     if (!tm_check_call(check, tm_store_read_names(check->store, &names, &err), &err))
         return false;
-    /* bytes and offsets */
+    /* counts the two datasets of names: bytes and offsets */
     check->n_datasets += 2;
     check->n_names = tm_names_count(names);
     tm_names_destroy(names);

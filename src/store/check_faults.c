@@ -16,7 +16,7 @@ void tm_check_fault(tm_check *check, const char *format, ...) {
 }
 
 bool tm_check_call(tm_check *check, tm_status status, const tm_error *err) {
-    /* TM_ERR_INPUT: the store has a fault. Any other failure ends the check */
+    /* TM_ERR_INPUT means that the store has a fault. Any other failure ends the check. */
     if (status == TM_ERR_INPUT) {
         check->n_faults++;
         check->sink->hear(check->sink->context, err);

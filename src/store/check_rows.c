@@ -52,7 +52,7 @@ typedef struct rule {
     bool bounded, ascends;
     bool by_track; /* numbers never decrease within a track */
     int64_t low, end;
-    const char *what; /* what the numbers refer to, named in messages */
+    const char *what; /* what the numbers refer to; used in messages */
     int64_t last;     /* value of the previous row */
     size_t track;     /* index of the track of the next row */
 } rule;
@@ -159,8 +159,7 @@ void tm_check_column_rows(tm_check *check, tm_record table, const tm_record_colu
     tm_store_close_column(open);
 }
 
-/* Columns of two tables: of /ranks in the first line, [n_ranks], and of /tracks in the others,
- * [n_tracks]. */
+/* Columns of /ranks [n_ranks] (first line) and of /tracks [n_tracks] (the other lines). */
 typedef struct owners {
     int64_t *rank, *first_event, *n_events;
     int64_t *track_rank, *first;

@@ -91,7 +91,7 @@ bool tm_take_own(const tm_record_column *column, tm_timeline *timeline, const tm
     return true;
 }
 
-/* memcpy, here and below: rows are untyped and unaligned bytes. */
+/* The functions below use memcpy, because rows are untyped and unaligned bytes. */
 static void fill_number(int64_t number, size_t n, void *out) {
     for (size_t i = 0; i < n; i++)
         memcpy((char *)out + i * sizeof number, &number, sizeof number);

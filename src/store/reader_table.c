@@ -11,8 +11,8 @@
  * store lacks. */
 typedef struct record {
     size_t *at; /* owned; [n_columns] offset of each column; SIZE_MAX: the store does not have it */
-    size_t *size; /* owned; [n_columns] bytes */
-    size_t bytes; /* size of a record */
+    size_t *size; /* owned; [n_columns] size of each column [B] */
+    size_t bytes; /* size of a record [B] */
     hid_t type;
 } record;
 

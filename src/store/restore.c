@@ -12,7 +12,6 @@
 
 enum { PIECE_ROWS = TM_STORE_CHUNK_ROWS, PIECE_ELEMENT = sizeof(int64_t) };
 
-/* Reads timelines. */
 typedef struct restorer {
     const tm_store *store;
     tm_timeline *ranks;

@@ -30,7 +30,7 @@ typedef struct verified_info {
 typedef struct verified_h5 {
     H5FD_t base; /* HDF5's part; must be the first member */
     tm_verified_file *verified;
-    /* set and read by HDF5 */
+    /* HDF5 sets and reads this */
     haddr_t allocated;
 } verified_h5;
 

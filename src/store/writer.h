@@ -11,7 +11,7 @@
 #include "tmerge/store.h"
 
 struct tm_store_writer {
-    /* the file, which has no name until it is complete */
+    /* The file has no name until it is complete. */
     tm_draft draft;
     bool compress;
     /* Number of rows of a full chunk. If a column has fewer rows, one chunk has all of them. */
@@ -21,12 +21,12 @@ struct tm_store_writer {
     hid_t driver; /* owned; driver of the file */
     hid_t file;
 
-    /* owned; the objects below are made once and reused, because making them takes long */
+    /* The objects below are owned. They are reused, because making them takes long. */
     hid_t text, scalar; /* type and space of text attributes */
     hid_t plain;        /* creation properties of a dataset in one piece */
     hid_t chunked;      /* creation properties of a column in chunks of chunked_rows rows */
     size_t chunked_rows;
-    hid_t group; /* used last */
+    hid_t group; /* the group that was used last */
     char group_path[TM_TABLE_PATH_MAX];
 
     /* the open column */
@@ -37,7 +37,7 @@ struct tm_store_writer {
     /* shape of the column's chunks; `chunk_rows` is 0 if the column has no rows */
     tm_chunk_shape shape;
 
-    /* used for rows that the writer packs itself */
+    /* The members below are for rows that the writer packs itself. */
     tm_packer *packer; /* owned; NULL until needed */
     char *pending;     /* owned; buffer for the rows of the next chunk */
     size_t n_pending;  /* number of rows in `pending` */

@@ -108,8 +108,8 @@ static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
     if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* 15 digits are tried first. They are enough for numbers that have fewer digits, because %g
-     * drops trailing zeros. Only subnormals may need fewer. */
+    /* Tries 15 digits first: %g drops trailing zeros, so shorter numbers come out short. Only
+     * subnormals may need fewer digits than that. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)

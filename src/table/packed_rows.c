@@ -18,7 +18,7 @@
  * - a text as a varint of its size, and the bytes.
  * Numbers have the sender's byte order. Packed rows take a fifth of the memory of cells. */
 typedef struct header {
-    uint64_t signature; /* of the definition */
+    uint64_t signature; /* signature_of() the definition */
     uint64_t n_rows;
 } header;
 
@@ -80,7 +80,6 @@ static bool pack_row(const tm_table_def *def, const tm_cell *row, tm_vec *out) {
     return true;
 }
 
-/* Appends a pack of all rows. */
 static tm_status pack(const tm_table *table, tm_vec *out, tm_error *err) {
     const header head = {.signature = signature_of(table->def), .n_rows = table->n_rows};
     size_t before = out->n;
@@ -154,9 +153,8 @@ static tm_status take_text(reader *in, tm_table *table, tm_cell *cell) {
         return refuse(in, begin, "a text that is longer than the remaining bytes");
     const char *text = in->bytes + in->at;
     TM_TRY(tm_table_set_bytes(table, cell, text, (size_t)size, in->err));
-    /* The bytes alone do not show every repair. A text may end in EF BF, which is part of a
-     * character. The repaired form ends in EF BF BD, so it starts with the same bytes. Only the
-     * sizes differ. */
+    /* Comparing the bytes does not find every repair: a text cut to EF BF is repaired to EF BF BD,
+     * which starts with the same bytes. So the sizes are compared, too. */
     if (strlen(cell->value.text) != size || memcmp(cell->value.text, text, (size_t)size) != 0)
         return refuse(in, in->at, "a text that is not UTF-8");
     in->at += (size_t)size;

@@ -47,7 +47,7 @@ static bool is_of_events(const tm_column *column) {
 }
 
 /* Returns the range of the values of a group (@p a) together with those of one more column (@p b).
- * A tenth of the column's largest value is also included. So a unit that suits the range shows this
+ * Includes a tenth of the column's largest value, so that a unit for this range shows the largest
  * value as 0.1 or more. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);
@@ -307,7 +307,7 @@ void tm_shown_durations(const int64_t *ns, size_t n, tm_shown_text *out) {
     tm_shown_range range = TM_SHOWN_RANGE;
     for (size_t i = 0; i < n; i++)
         tm_shown_widen(&range, (double)ns[i]);
-    /* Times below a thousandth of the largest time do not lead to a finer unit. A sentence need not
+    /* Times below a thousandth of the largest time do not lead to a finer unit: a sentence need not
      * show their digits. */
     range.least = fmax(range.least, range.most / 1000);
     for (size_t i = 0; i < n; i++)

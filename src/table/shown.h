@@ -12,7 +12,7 @@ enum { TM_SHOWN_POINTS = 48 };
 /** Buffer size for any text below: a code point takes at most 4 bytes. */
 enum { TM_SHOWN_MAX = 4 * TM_SHOWN_POINTS + 1 };
 
-/** The unit by which a column's values are divided. */
+/** The unit in which a column's values are shown. */
 typedef struct tm_shown_unit {
     const char *name; /* "" if none */
     int64_t ns;       /* nanoseconds per unit; 0 for columns that are not times */

@@ -13,7 +13,7 @@
 #include "table/rows.h"
 
 /* Used in place of a table or column whose name does not exist. Such a bug fails an assert in
- * tests; without asserts, nothing else must be read or written. */
+ * tests. Without asserts, only this dummy is read or written. */
 static const tm_cell no_cell = {.null = true};
 static const tm_column no_column = {.name = "", .type = TM_INT, .unit = "", .doc = ""};
 static const tm_table_def no_table = {
@@ -281,8 +281,8 @@ tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, 
         tm_utf8_repair(bytes, size, copy);
         texts->recent[at ^ 1] = texts->recent[at];
         texts->recent[at].text = copy;
-        texts->recent[at].size = repaired; /* Size of the stored text, not of the given bytes. So
-                                              bytes that need repair are never found here. */
+        texts->recent[at].size = repaired; /* The size of the stored text, not of the given bytes.
+                                              So bytes that need repair are never found here. */
     }
     *cell = (tm_cell){.value.text = texts->recent[at].text};
     return TM_OK;

@@ -239,9 +239,9 @@ static bool are_sorted(const tm_table *table, const order *by, const entry *entr
     return true;
 }
 
-/* Sorts entries. If possible, sorts them by counting all keys. Otherwise sorts them by their first
- * keys first. If rows with equal first keys are then not in order yet, merges from the bottom up.
- * Returns the array that has the result. */
+/* Sorts entries, by counting all keys if possible. Otherwise sorts them by their first keys, and
+ * then, if rows with equal first keys are not in order, by merging from the bottom up. Returns the
+ * array that has the result. */
 static entry *sort_entries(const tm_table *table, const order *by, entry *entries, entry *spare) {
     size_t n = table->n_rows;
     entry *all = count_sort_all(table, by, entries, spare);

@@ -28,8 +28,8 @@ typedef struct shape {
                              value is seen */
     tm_shown_range range; /* range of the absolute values, if the column has times */
     int64_t origin_ns;    /* times since the epoch are shown relative to this */
-    double full;          /* value of a share at which the bar is full; 0: no bar */
-    tm_alike alike;       /* for texts */
+    double full;          /* value of a share whose bar is full; 0: no bar */
+    tm_alike alike;       /* finds texts that look equal when cut */
 } shape;
 
 /* A table that is being printed, block by block. A block shows the key columns or the row numbers,
@@ -38,13 +38,13 @@ typedef struct shape {
 typedef struct printer {
     const tm_table_def *def;
     shape *shapes; /* [n_columns] */
-    size_t width;  /* of the terminal */
+    size_t width;  /* width of the terminal [columns] */
     size_t points; /* maximum length of texts [code points] */
     int n_keys;    /* number of leading columns that are in every block; 0 if rows are numbered */
     size_t number; /* width of the row numbers; 0: none */
     size_t n_rows, row;
     const tm_sink_out *sink;
-    tm_out *out;    /* the sink's */
+    tm_out *out;    /* the sink's text; borrowed */
     int first, end; /* columns [first, end) of the current block */
 } printer;
 

@@ -1,4 +1,4 @@
-/* Jobs of hand-made ranks, matched and analysed by several processes. */
+/* Jobs of ranks made by hand, matched and analysed by several processes. */
 #include "job_fixture.h"
 
 #include <stdio.h>

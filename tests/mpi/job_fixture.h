@@ -1,4 +1,4 @@
-/* Jobs of hand-made ranks, matched and analysed by several processes. */
+/* Jobs of ranks made by hand, matched and analysed by several processes. */
 #ifndef TMERGE_TEST_JOB_FIXTURE_H
 #define TMERGE_TEST_JOB_FIXTURE_H
 
@@ -16,7 +16,7 @@ typedef struct job_def {
     int64_t n_ranks_reported; /* job size given to the split of waits; 0: n_ranks */
 } job_def;
 
-/* Distribution of ranks to processes. */
+/* How ranks are distributed to processes. */
 enum { BLOCKS, ROUND_ROBIN, ALL_ON_LAST, N_SPREADS };
 
 /* One process's part of a run. */
@@ -28,7 +28,7 @@ typedef struct share {
     tm_tables tables;
 } share;
 
-/* Matches and analyses the job; afterwards process 0 has all tables. */
+/* Matches and analyses the job. Afterwards, process 0 has all tables. */
 share run_job(MPI_Comm comm, const job_def *def, int spread);
 void close_share(share *s);
 
@@ -39,13 +39,13 @@ int64_t int_at(const tm_table *table, size_t row, const char *column);
 void check_rows(const share *s, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(s, name, rows) check_rows(s, name, rows, COUNT(rows))
 
-/* Runs the job on all processes with every distribution; process 0 checks its tables. */
+/* Runs the job on all processes with each distribution. Process 0 checks its tables. */
 void check_job(const job_def *def, void (*check)(const share *s));
 
-/* Checks stragglers.step: the same row for each of five steps. */
+/* Checks that stragglers.step has this row for each of five steps. */
 void check_five_steps(const share *s, const char *row);
 
-/* Checks that the job on all processes has byte-identical tables to one process's. */
+/* Checks that all processes together give the same bytes of tables as one process. */
 void check_same(const job_def *def, const share *alone, int spread);
 
 #endif

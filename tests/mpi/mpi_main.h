@@ -12,17 +12,17 @@ struct CMUnitTest;
 int this_process(void);
 int all_processes(void);
 
-/** Makes a folder on process 0 and gives its path to all, at most 64 characters. Collective. */
+/** Makes a folder on process 0, and gives its path to all processes. Collective. */
 void open_folder(char folder[64]);
 
-/** Whether both files exist and are identical. */
+/** Returns whether both files exist and are identical. */
 bool same_files(const char *a, const char *b);
 
-/** Fails on all processes if @p good is false on process 0, so that none continues on its own.
+/** Fails on all processes if @p good is false on process 0, so that no process continues alone.
  * Collective. */
 void assert_on_all(bool good);
 
-/** Runs tests like _cmocka_run_group_tests, between MPI_Init and MPI_Finalize; returns the number
+/** Runs tests like _cmocka_run_group_tests, between MPI_Init and MPI_Finalize. Returns the number
  * of failures. A hang counts as a failure. */
 int run_mpi_tests(const struct CMUnitTest *tests, size_t n, int (*set_up)(void **),
                   int (*tear_down)(void **));

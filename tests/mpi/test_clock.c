@@ -1,5 +1,5 @@
-/* Clock fits with the events distributed to processes are bit-identical to those of one process
- * with all events. */
+/* Fits of clocks: if the events are distributed to processes, the results have the same bits as
+ * those of one process with all events. */
 #include "clock_jobs.h"
 #include "mpi/exchange/shuffle.h"
 #include "mpi_main.h"
@@ -20,14 +20,14 @@ static tm_status gather_all(void *context, const tm_vec *own, tm_vec *all, tm_er
 
 static const tm_clock_reducer reducer = {.sum = sum_all, .max = max_all, .gather = gather_all};
 
-/* Whether this process has an event. In a bare job the last process has none. */
+/* Returns whether this process has an event. In a bare job, the last process has none. */
 static bool is_own(uint64_t event, bool bare) {
     int n = all_processes(), n_owners = bare && n > 1 ? n - 1 : n;
     return (int)((event * UINT64_C(0x9e3779b97f4a7c15) >> 40) % (uint64_t)n_owners) ==
            this_process();
 }
 
-/* Takes this process's rows, events from last to first; place[i] is row i's index in the job. */
+/* Takes this process's rows, last event first. place[i] is the index of row i in the job. */
 static size_t take_rows(const clock_job *job, bool bare, tm_clock_end *own, size_t *place) {
     size_t n = 0;
     for (size_t end = job->n, first; end > 0; end = first) {
@@ -79,8 +79,9 @@ static void compare_with_whole(const clock_plan *plan, bool bare) {
     free_clock_job(&job);
 }
 
-/* With all kinds of faults; as a network of many groups; with connected components. In the full set
- * also as networks with more events than bins and with few groups, and without faults. */
+/* Jobs with all kinds of faults; as a network of many groups; with connected components. The full
+ * set also has networks with more events than bins, networks with few groups, and jobs without
+ * faults. */
 TEST(any_number_of_processes_gives_the_same_bits) {
     clock_plan plans[6];
     for (size_t i = 0; i < COUNT(plans); i++) {

@@ -1,5 +1,5 @@
-/* Delay propagation across processes: cost passes back to the cause of a rank's lateness, as worked
- * out by hand, and the same for any number of processes. Run with 1, 2, 3 and 4. */
+/* Propagation of delays across processes: costs go back to the cause of a rank's lateness, as
+ * computed by hand, with the same result for any number of processes. Run with 1, 2, 3 and 4. */
 #include "mpi/pass_delays.h"
 
 #include <inttypes.h>
@@ -12,14 +12,14 @@ enum { ACTS_MAX = 8 };
 
 static const int64_t step_ns = 1000, n_steps = 5;
 
-/* Activity of a rank in a step [ns from the step's start]: compute (c), all-reduce (a), send (s) or
+/* What a rank does in a step [ns from the step's start]: compute (c), all-reduce (a), send (s) or
  * receive (r). */
 typedef struct act {
     char what;
     int64_t begin_ns, end_ns;
-    const char *ranks;      /* of the group, or of the pair: sender, receiver */
-    int stream;             /* each kind has its own */
-    int32_t size, from, to; /* of the group; of a transfer */
+    const char *ranks;      /* ranks of the group, or sender and receiver */
+    int stream;             /* each kind has a separate stream */
+    int32_t size, from, to; /* size: of the group; from, to: of a transfer */
 } act;
 
 #define COMPUTE(begin, end)                                                                        \
@@ -31,13 +31,13 @@ typedef struct act {
 #define RECEIVE(begin, end, from, to)                                                              \
     { 'r', begin, end, "[0, 1, 2, 3, 4, 5]", 31, 6, from, to }
 
-/* Events of one rank while they are collected. */
+/* Collects the events of one rank. */
 typedef struct script {
     comm_spec kernels[64];
     event_spec others[128];
     char names[64][24];
     size_t n_kernels, n_others, n_steps;
-    int64_t n_of_stream[32]; /* all-reduces: one group per stream */
+    int64_t n_of_stream[32]; /* number of all-reduces of each stream; a stream has one group */
 } script;
 
 static void add_act(script *s, const act *a, int64_t begin_ns) {
@@ -80,7 +80,7 @@ static tm_timeline build_script(ground *g, int64_t rank, const script *s) {
     return build_comm(g, rank, s->kernels, s->n_kernels, s->others, s->n_others);
 }
 
-/* Builds a rank with the same acts in each step; the first act without a kind ends the list. */
+/* Builds a rank that does the same in each step. The first act without a kind ends the list. */
 static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
     script s = {.n_kernels = 0};
     for (int64_t step = 1; step <= n_steps; step++) {
@@ -120,7 +120,7 @@ static tm_timeline build_grid(ground *g, int64_t rank) {
 static const job_def grid = {.n_ranks = 4, .build = build_grid};
 
 static void check_grid(const share *s) {
-    /* compute: 160, 160, 220, 260 in each step: the median is 190 */
+    /* compute is 160, 160, 220, 260 in each step, so the median is 190 */
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=800 "
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
@@ -135,8 +135,8 @@ static void check_grid(const share *s) {
         "caused_wait_ns=1000 caused_share=0.8333333333 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
-    /* Kernels on other streams run at the end of the operations, so that the group never meets.
-     * Waits are 1.8 us of 4 x 5 x 900 ns. */
+    /* Kernels on other streams run at the end of the operations, so the group never meets. Waits
+     * are 1.8 us of 4 x 5 x 900 ns. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=It may be chance who is late: too little is recorded to know; ranks wait 10 % of "
@@ -215,9 +215,9 @@ TEST(a_slow_stage_is_to_blame_for_its_successors) {
     check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
-/* Pairs {0, 1} and {1, 2}. In step 1 rank 2 is 1100 late, so rank 1 is only late once step 2 has
- * begun: there rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. The wait of step 2 is
- * blamed on rank 2. */
+/* Pairs {0, 1} and {1, 2}. In step 1, rank 2 is late by 1100, so rank 1 is late when step 2 has
+ * already begun. There, rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. So rank 2
+ * causes the wait in step 2. */
 static tm_timeline build_carried(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 1100),
@@ -249,8 +249,8 @@ TEST(cost_counts_in_the_step_of_the_wait) {
     check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
-/* Eight ranks in pairs and in groups of four across the pairs, with random compute times: all
- * repeatedly wait for all. */
+/* Eight ranks in pairs, and in groups of four across the pairs. Compute times are random, so all
+ * ranks repeatedly wait for all others. */
 enum { MESH_RANKS = 8, MESH_ROUNDS = 40 };
 
 static int64_t chance(int64_t rank, int64_t k, int64_t below) {
@@ -264,7 +264,7 @@ static bool same_group(int64_t a, int64_t b, bool pairs) {
     return pairs ? a / 2 == b / 2 : a % 2 == b % 2;
 }
 
-/* Lets all ranks compute and join an all-reduce of 10 ns; adds the acts of one of them. */
+/* All ranks compute, and join an all-reduce of 10 ns. Adds the acts of one of them. */
 static void mesh_round(script *s, int64_t rank, int64_t now[MESH_RANKS], int64_t k) {
     static const char *const lists[] = {"[0, 1]", "[2, 3]",       "[4, 5]",
                                         "[6, 7]", "[0, 2, 4, 6]", "[1, 3, 5, 7]"};

@@ -1,5 +1,5 @@
-/* Traces read by several processes: one much larger than the others is read in parts, with the same
- * result. Run with 1, 2, 3, 4 and 8 processes. */
+/* Traces read by several processes: one that is much larger than the others is read in parts, with
+ * the same result. Run with 1, 2, 3, 4 and 8 processes. */
 #include "mpi/load/load.h"
 
 #include <unistd.h>
@@ -13,7 +13,6 @@
 
 enum { FILES_MAX = 6, N_LARGE = 3000 };
 
-/* Traces of one job, as files in one folder. */
 typedef struct job {
     int self, n_processes;
     char folder[64];
@@ -21,7 +20,6 @@ typedef struct job {
     size_t n;
 } job;
 
-/* Result of loading a job. */
 typedef struct outcome_of_load {
     tm_status status;
     tm_error err;
@@ -42,7 +40,7 @@ static void close_job(const job *j) {
         assert_int_equal(rmdir(j->folder), 0);
 }
 
-/* Adds a file; takes ownership of the content. */
+/* Adds a file. Takes ownership of the content. */
 static void add_file(job *j, const char *name, tm_vec content) {
     assert_true(j->n < FILES_MAX);
     char *path = j->paths[j->n++];
@@ -65,7 +63,7 @@ static TM_PRINTF(2, 3) void put(tm_vec *text, const char *format, ...) {
     assert_non_null(tm_vec_append(text, line, (size_t)size));
 }
 
-/* Writes event i of a trace: every kind of row, texts that look like events, text to repair. */
+/* Writes event i of a trace: rows of every kind, texts that look like events, text to repair. */
 static void put_event(tm_vec *text, int i, int at) {
     switch (i % 6) {
     case 0:
@@ -105,7 +103,7 @@ static void put_event(tm_vec *text, int i, int at) {
     }
 }
 
-/* Makes a trace of n events from time `at` on; its rank comes after them. */
+/* Makes a trace of n events from time `at` on. The rank is written after them. */
 static tm_vec make_trace(int rank, int n, int at) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"schemaVersion\": 1,\n \"traceEvents\": [\n");
@@ -140,7 +138,7 @@ static tm_status write_job(MPI_Comm comm, tm_loaded *loaded, const char *path, t
     return status;
 }
 
-/* Loads the job and, on success, writes its store. */
+/* Loads the job. On success, writes its store. */
 static outcome_of_load load(const job *j, MPI_Comm comm, bool skip_bad, const char *path) {
     outcome_of_load got = {0};
     tm_tables tables;
@@ -206,15 +204,15 @@ static const struct {
         const char *name;
         int rank, n_events, at;
     } files[4];
-    size_t n_in_parts; /* 1: with two processes or more, 2: with four or more */
+    size_t n_in_parts; /* 1: if there are two processes or more, 2: if there are four or more */
 } jobs[] = {
     {"one that is much larger",
      {{"0", 0, 12, 1000}, {"1", 1, 12, 1000}, {"2", 2, N_LARGE, 0}, {"3", 3, 12, 1000}},
      1},
     {"one alone", {{"x", 0, N_LARGE, 0}}, 1},
-    /* 60 % and 40 % of the whole: each more than the share of one of four processes */
+    /* 60 % and 40 % of all bytes: both exceed the share of one of four processes */
     {"several", {{"0", 0, N_LARGE / 2, 0}, {"1", 1, N_LARGE / 3, 0}}, 2},
-    /* The large trace gives its rank after its events. */
+    /* The large trace has its rank after its events. */
     {"a span of its rank",
      {{"early", 1, 12, 0},
       {"large", 1, N_LARGE, 1000},
@@ -244,7 +242,7 @@ TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
         tm_vec text = make_trace(2, N_LARGE, 0);
         char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
         assert_non_null(comma);
-        *comma = ' '; /* the error is found at the key that should follow a comma */
+        *comma = ' '; /* the error is at the key that should follow a comma */
         int64_t offset = comma + 1 - (char *)text.data;
         job j = open_uneven_job(text);
         outcome_of_load got = load_both_ways(&j, skip_bad != 0);
@@ -261,7 +259,7 @@ TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
     }
 }
 
-/* Loads a large trace, which it takes ownership of, with small ones; none is read in parts. */
+/* Loads a large trace, which it takes over, with small ones. No trace is read in parts. */
 static void check_whole(tm_vec large) {
     job j = open_uneven_job(large);
     outcome_of_load got = load_both_ways(&j, false);
@@ -276,7 +274,7 @@ TEST(a_truncated_large_trace_gives_what_it_holds) {
     check_whole(text);
 }
 
-/* All apparent events in the middle of the file are arguments of one event. */
+/* Everything in the middle of the file that looks like an event is an argument of one event. */
 TEST(a_trace_cut_at_what_is_no_event_is_read_whole) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
@@ -294,7 +292,7 @@ TEST(a_compressed_trace_is_never_read_in_parts) {
     check_whole(packed);
 }
 
-/* Each share of a small trace is smaller than an event: most parts are empty, or find no event. */
+/* A small trace's share is smaller than an event: most parts are empty, or find no event. */
 TEST(a_trace_of_a_few_events_can_be_cut_too) {
     for (int n = 1; n < 12; n++) {
         job j = open_job();

@@ -1,5 +1,5 @@
-/* Matching across processes: tables worked out by hand, and the same for any number of processes.
- * Run with 1, 2, 3 and 4. */
+/* Matching across processes: tables computed by hand, which are the same for any number of
+ * processes. Run with 1, 2, 3 and 4. */
 #include "mpi/match.h"
 
 #include <inttypes.h>
@@ -14,9 +14,10 @@
  * 100 ns and arrives at an all-reduce of 8 floats at 100, 160, 200 after the step's start, which
  * ends at 300 on all. In step 5 they arrive at another at 400, 400, 350, which ends at 500.
  *
- *   each step:  0 waits 100, 1 waits 40. Gap [100, 160): 60 of 0, 30 each for 1 and 2. Gap [160,
- *               200): 40 each of 0 and 1, 80 for 2. 1 causes 30, 2 causes 110; 2 is 40 late.
- *   the tie:    2 waits 50, 25 each for 0 and 1
+ *   each step:  0 waits 100, 1 waits 40. In [100, 160), 0 waits 60: 1 and 2 cause 30 each. In
+ *               [160, 200), 0 and 1 wait 40 each: 2 causes 80. So 1 causes 30, and 2, which is 40
+ *               late, causes 110.
+ *   the tie:    2 waits 50; 0 and 1 cause 25 each
  *   waits:      0: 500, 1: 200, 2: 50, in all 750; transfers 5 x 100 + 100 = 600 on all
  *   caused:     0: 25, 1: 150 + 25, 2: 550; shares of 750: 1/30, 7/30, 11/15
  *   pairs:      (1, 0) 5 x 30, (2, 0) 5 x (30 + 40), (2, 1) 5 x 40, (0, 2) and (1, 2) 25
@@ -80,7 +81,7 @@ static void check_straggler(const share *s) {
         "rank=2 for_rank=1 wait_ns=200",
     };
     static const char *const job[] = {
-        /* 750 of 3 x 5 x 900 ns */
+        /* the waits are 750 of 3 x 5 x 900 ns */
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=The traces do not prove who is late; ranks wait 6 % of the time evidence=?"};
     static const char *const kinds[] = {
@@ -153,7 +154,7 @@ TEST(large_jobs_have_no_pairs) {
     }
 }
 
-/* Four times rank 0 arrives 5 ns before the other three, which share that: 4 x 5/3 = 6.67 each. */
+/* Rank 0 arrives 5 ns before the other three, four times. Each causes 4 x 5/3 = 6.67 in all. */
 static tm_timeline build_thirds(ground *g, int64_t rank) {
     comm_spec kernels[4];
     for (int64_t k = 0; k < 4; k++) {
@@ -185,8 +186,8 @@ TEST(shares_are_rounded_when_all_are_added) {
     check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
-/* Two pairs of ranks, {0, 1} and {2, 3}, with the same 75 all-reduces each: the k-th begins at 1000
- * k and the second rank arrives (7 k) % 30 later. */
+/* Two pairs of ranks, {0, 1} and {2, 3}, have the same 75 all-reduces each. The k-th begins at 1000
+ * k, and the second rank arrives (7 k) % 30 later. */
 enum { WORST_OPERATIONS = 75, WORST_WAITS = 30 };
 
 static tm_timeline build_worst(ground *g, int64_t rank) {
@@ -210,7 +211,7 @@ static void check_worst(const share *s) {
     size_t row = 0;
     assert_int_equal(worst->n_rows, TM_WORST_MAX);
     assert_int_equal(arrivals->n_rows, 2 * TM_WORST_MAX);
-    /* by wait, then begin, then the lowest rank */
+    /* sorted by wait, then begin, then lowest rank */
     for (int64_t wait = WORST_WAITS - 1; wait >= 0; wait--)
         for (int64_t k = 0; k < WORST_OPERATIONS; k++)
             for (int64_t lowest = 0; lowest < 4 && 7 * k % WORST_WAITS == wait;
@@ -287,13 +288,14 @@ static void check_exposed(const share *s) {
         "exposed_ns=90 longest_exposed_ns=50 longest_rank=0 comm_ns=140 wait_ns=60",
     };
     CHECK_ROWS(s, "collectives.instance", rows);
-    /* 80 + 100 are 160 + 90 minus the time that both kernels share: 30 on rank 0, 40 on rank 1. */
+    /* 80 + 100 are 160 + 90 minus the time that both kernels share: 30 on rank 0, 40 on rank 1 */
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 80);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 100);
 }
 
-/* From 100 on rank 0 waited for rank 1's profiler, which opened at 150: nothing before 160 counts.
- * Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50; rank 1: 40, and [160, 250) = 90. */
+/* From 100 on, rank 0 waited for rank 1, whose profiler started at 150. So nothing before 160
+ * counts. Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50. Rank 1: 40, and [160, 250) =
+ * 90. */
 static void check_exposed_once_opened(const share *s) {
     static const char *const rows[] = {
         "instance=0 kind=allgather group=tp seq=4 step=? bytes=null bytes_inferred=null ranks=2 "
@@ -306,7 +308,7 @@ static void check_exposed_once_opened(const share *s) {
     CHECK_ROWS(s, "collectives.instance", rows);
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 50);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 90);
-    /* All-reduce [160, 200), all-gather [160, 250): no rank waits in these. */
+    /* The all-reduce is [160, 200), the all-gather [160, 250). No rank waits in them. */
     const tm_table *kinds = find(s, "overlap.kind");
     for (size_t rank = 0; rank < 2; rank++) {
         assert_int_equal(int_at(find(s, "overlap.rank"), rank, "transfer_ns"), 40 + 90);
@@ -330,7 +332,7 @@ static int64_t chance(int64_t a, int64_t b, int64_t limit) {
 
 enum { MIXED_KERNELS = 120 };
 
-/* Makes one of many kernels of eight ranks, which match in every way or not at all. */
+/* Makes one of many kernels of eight ranks. They match in every way, or not at all. */
 static comm_spec mixed_kernel(int64_t rank, int64_t k) {
     static const char *const names[] = {"allreduce",  "_allgather_base", "broadcast",
                                         "all_to_all", "reduce_scatter",  "barrier"};
@@ -371,7 +373,7 @@ static comm_spec transfer(int64_t rank, int64_t k) {
     return spec;
 }
 
-/* Rank 6 has no metadata, rank 7 has no kernels. */
+/* Rank 6 has no metadata, and rank 7 has no kernels. */
 static tm_timeline build_mixed(ground *g, int64_t rank) {
     comm_spec kernels[2 * MIXED_KERNELS];
     event_spec steps[4];
@@ -390,10 +392,10 @@ static tm_timeline build_mixed(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
 }
 
-/* Four ranks with clocks 5 s apart and no sequence numbers. Of the 40 all-reduces of "dp" rank 1
- * lacks one, rank 2 begins three late and lacks one, rank 3 lacks two; of the 40 of "tp", at equal
- * times, rank 1 lacks the first. 40 - {0, 1, 2, 5, 20, 30} = 34 of "dp" are complete; which of "tp"
- * belong together is unknown: 40 + 39 kernels. */
+/* Four ranks with clocks 5 s apart, without sequence numbers. "dp" and "tp" have 40 all-reduces
+ * each. Of "dp", rank 1 lacks one, rank 2 begins three late and lacks one, and rank 3 lacks two: 40
+ * - {0, 1, 2, 5, 20, 30} = 34 are complete. Those of "tp" have equal gaps, and rank 1 lacks the
+ * first. So it is unknown which belong together: 40 + 39 kernels. */
 enum { LOSSY_OPERATIONS = 40, LOSSY_COMPLETE = 34 };
 
 static const int64_t second_ns = 1000000000;
@@ -403,7 +405,7 @@ static bool is_lost(int64_t rank, int64_t k) {
            (rank == 3 && (k == 5 || k == 30));
 }
 
-/* Begin of rank 0's kernel; ends are 100 us later, with noise of up to 3 us. */
+/* Returns the begin of rank 0's kernel. Ends are 100 us later, with noise of up to 3 us. */
 static int64_t lossy_begin(int64_t k) {
     return 10000000 * k + chance(k, 0, 4000000);
 }
@@ -462,7 +464,7 @@ TEST(ranks_that_lack_kernels_are_aligned) {
     close_share(&alone);
 }
 
-/* The largest number of ranks with pairs, in groups of 8 that share a name, in groups of 32 whose
+/* The largest number of ranks: in pairs, in groups of 8 that share a name, in groups of 32 whose
  * lists are cut, and in one group of all. */
 enum { TINY_RANKS = 1024 };
 
@@ -512,7 +514,7 @@ TEST(a_mixed_job_is_the_same_on_any_number_of_processes) {
     share alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
     for (int spread = 0; spread < N_SPREADS; spread++)
         check_same(&def, &alone, spread);
-    /* the job is as mixed as intended */
+    /* the job has all intended cases */
     const tm_table *check = find(&alone, "clock.check");
     assert_true(int_at(check, 0, "matched") > 100);
     assert_true(int_at(check, 0, "incomplete") > 10);
@@ -527,8 +529,8 @@ TEST(many_tiny_ranks_are_the_same_on_any_number_of_processes) {
     share alone = {.n = 0};
     if (this_process() == 0) {
         alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
-        /* 128 groups of 8 and the world, each with one operation; the rank lists of the groups of
-         * 32 are cut and found nowhere else, so these stay unmatched */
+        /* 128 groups of 8 and the world have one operation each. The rank lists of the groups of 32
+         * are cut and occur nowhere else, so these groups stay unmatched. */
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "matched"), 128 + 1);
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "unmatched"), TINY_RANKS);
         assert_int_equal(find(&alone, "collectives.worst")->n_rows, TM_WORST_MAX);

@@ -7,7 +7,7 @@
 
 enum { N_JOBS = 6 };
 
-/* A record that contains its origin and has a large, odd size. */
+/* A record that has its origin, and a large odd size. */
 typedef struct parcel {
     int32_t from, place, to;
     char rest[41];
@@ -18,7 +18,6 @@ static int owner_of(const void *record, int n_processes) {
     return p->to % n_processes;
 }
 
-/* Returns the number of records of a process in a job. */
 static int count_of(int job, int process, int n_processes) {
     switch (job) {
     case 0:
@@ -53,7 +52,7 @@ static tm_vec make_parcels(int job, int process, int n_processes) {
     return parcels;
 }
 
-/* Checks that exactly the records for this process arrived, ordered by sender and index. */
+/* Checks that this process received exactly its records, in the order of sender and index. */
 static void check_received(int job, const tm_vec *received, int self, int n_processes) {
     const parcel *found = received->data;
     size_t n = 0;

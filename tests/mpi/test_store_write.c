@@ -9,14 +9,14 @@
 #include "mpi/exchange/agree.h"
 #include "mpi_main.h"
 
-/* Very uneven, some ranks without events; with chunks of 64 rows, one chunk has many ranks and one
- * rank many chunks. */
+/* Ranks have very different numbers of events, some none. With chunks of 64 rows, a chunk may have
+ * many ranks, and a rank many chunks. */
 static const size_t event_counts[] = {0, 1, 1000, 37, 0, 0, 5000, 3, 64, 63};
 enum { N_RANKS = sizeof event_counts / sizeof *event_counts, N_SPREADS = 5, CHUNK_ROWS = 64 };
 
 typedef struct fixture {
     int self, n_processes;
-    char folder[64], path[80]; /* of a store in the folder */
+    char folder[64], path[80]; /* path: a store in the folder */
     tm_timeline ranks[N_RANKS];
     tm_names *names;
     tm_tables tables;
@@ -94,7 +94,6 @@ static int tear_down(void **state) {
     return failed;
 }
 
-/* Returns the process that holds a rank. */
 static int holder(int spread, int rank, int n_processes) {
     switch (spread) {
     case 0:
@@ -104,7 +103,7 @@ static int holder(int spread, int rank, int n_processes) {
     case 2:
         return n_processes - 1 - rank * n_processes / N_RANKS;
     case 3:
-        return n_processes - 1; /* process 0 has none, unless it is the only one */
+        return n_processes - 1; /* process 0 has no ranks, unless it is the only process */
     default:
         return rank * 7 % 5 % n_processes;
     }
@@ -122,7 +121,7 @@ static tm_status write_store(fixture *f, MPI_Comm comm, int spread, const char *
     for (int i = 0; i < N_RANKS; i++)
         if (holder(spread, i, n_processes) == self)
             mine[plan.n_timelines++] = &f->ranks[i];
-    if (self == 0) { /* the others must do without */
+    if (self == 0) { /* only process 0 has these */
         plan.names = f->names;
         plan.tables = &f->tables;
         plan.tool_version = "0.1.0";
@@ -220,7 +219,7 @@ TEST(all_agree_on_the_error_of_the_lowest_failing_process) {
     tm_error err = {.message = "untouched"};
     assert_int_equal(tm_mpi_agree(MPI_COMM_WORLD, TM_OK, &err), TM_OK);
     assert_string_equal(err.message, "untouched");
-    /* process 1 and all above it fail, or process 0 if it is the only one */
+    /* process 1 and all higher ones fail, or process 0 if it is the only one */
     int lowest = f->n_processes > 1 ? 1 : 0;
     tm_status status = TM_OK;
     if (f->self >= lowest)

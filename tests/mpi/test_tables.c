@@ -1,4 +1,4 @@
-/* Rows of one key brought together, and all rows sent to process 0. For 1 to 4 processes. */
+/* Rows of one key are brought together, and all rows are sent to process 0. Run with 1 to 4. */
 #include "mpi/gather_tables.h"
 
 #include <unistd.h>
@@ -18,7 +18,7 @@ static const tm_table_def other_def = {
     .name = "x.other", .columns = columns, .n_columns = 5, .n_keys = 2, .top = -1};
 static const tm_table_def *const defs[] = {&part_def, &other_def};
 
-/* Gives process p every key that p + 1 does not divide, every third key without a value. */
+/* Gives process p every key that p + 1 does not divide. Every third key has no value. */
 static void fill(tm_table *table, int self) {
     tm_error err;
     for (int key = 0; key < N_KEYS; key++) {
@@ -32,12 +32,11 @@ static void fill(tm_table *table, int self) {
             tm_cell_set_int(&row[VALUE], -1000 * self - key);
         tm_cell_set_real(&row[REAL], key / 8.0);
         tm_cell_set_bool(&row[FLAG], key % 2 == 1);
-        if (key % 200 == 199) /* the last 100 stay unpacked */
+        if (key % 200 == 199) /* the last 100 rows stay unpacked */
             assert_int_equal(tm_table_compress(table, &err), TM_OK);
     }
 }
 
-/* Checks the row of a key and rank as written by fill. */
 static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
     assert_int_equal(row[KEY].value.i, key);
     assert_int_equal(row[RANK].value.i, rank);
@@ -48,7 +47,7 @@ static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
     assert_int_equal(row[FLAG].value.i, key % 2);
 }
 
-/* Checks that each key has all of its ranks or none; returns the number of keys. */
+/* Checks that each key has all of its ranks, or none. Returns the number of keys. */
 static int check_keys(const tm_table *table, int n_processes) {
     size_t at = 0;
     int n_keys = 0;
@@ -83,7 +82,7 @@ static void check_parts(uint64_t n_parts) {
     }
     MPI_Allreduce(&n_keys, &n_all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     assert_int_equal(n_all, N_KEYS);
-    assert_true(n_keys > N_KEYS / n_processes / 2); /* each process has its share */
+    assert_true(n_keys > N_KEYS / n_processes / 2); /* each process has its share of keys */
     tm_tables_destroy(&tables);
 }
 

@@ -60,7 +60,7 @@ static void name_values(const char *names, const char *values, char *out, size_t
         *at = ' ';
 }
 
-/* Returns a table, of "hlo.work/op" only with the rows of a level. */
+/* Returns a table; for a name "TABLE/LEVEL", only the rows of the level. */
 static tm_table rows_of(const small_job *j, const char *name) {
     char own[64];
     size_t size = strcspn(name, "/"), end;
@@ -74,7 +74,7 @@ static tm_table rows_of(const small_job *j, const char *name) {
     return table;
 }
 
-/* Writes a row of a level as assert_row has it: @p row leaves out the level, and columns that are
+/* Writes a row of a level in the form for assert_row. @p row lacks the level, and columns that are
  * null. */
 static void complete(const tm_table_def *def, const char *level, const char *row, char *out,
                      size_t size) {

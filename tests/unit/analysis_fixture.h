@@ -15,23 +15,22 @@ typedef struct small_job {
 small_job open_job(void);
 void close_job(small_job *j);
 
-/* Analyses a rank with these events. */
 void add_rank(small_job *j, int64_t rank, const event_spec *events, size_t n);
 
-/* Analyses a rank with one trace, to which the caller may have added. */
+/* Analyses a rank with one trace, which the caller may have changed. */
 void add_trace(small_job *j, int64_t rank, tm_trace *trace);
 void add_traces(small_job *j, int64_t rank, tm_trace *const *traces, size_t n);
 
 /* Runs the analysis of the whole job; call it after all ranks have been added. */
 void finish_job(small_job *j);
 
-/* Checks that the table has exactly these rows, written as for assert_row; of a level, if the
- * name is as "hlo.work/op": they leave out the level, and columns that are null. */
+/* Checks that a table has exactly these rows, written as for assert_row. For a name "TABLE/LEVEL",
+ * checks the level; the rows lack the level, and columns that are null. */
 void check_rows(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_ROWS(j, table, rows) check_rows(j, table, rows, COUNT(rows))
 
-/* Like check_rows, with rows of values: the first row holds the column names. In values ~ stands
- * for a space. */
+/* Like check_rows, but the first row has the column names, and the other rows have values. In
+ * values, ~ stands for a space. */
 void check_named(const small_job *j, const char *name, const char *const *rows, size_t n);
 #define CHECK_NAMED(j, table, rows) check_named(j, table, rows, COUNT(rows))
 

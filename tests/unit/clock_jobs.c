@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Middle of the window in true time: an epoch as in traces. */
+/* Middle of the window in true time, since the epoch as in traces. */
 #define MIDDLE_NS INT64_C(1700000000000000000)
 #define SECOND_NS 1e9
 
@@ -27,7 +27,7 @@ const clock_plan usual_plan = {.seed = 1,
                                .noise_ns = 2000.0,
                                .noise_share = 0.002};
 
-/* Sebastiano Vigna's splitmix64. */
+/* splitmix64 by Sebastiano Vigna */
 static uint64_t next_random(uint64_t *random) {
     uint64_t z = *random += UINT64_C(0x9e3779b97f4a7c15);
     z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -44,7 +44,7 @@ static double either_way(uint64_t *random, double most) {
     return (2.0 * next_even(random) - 1.0) * most;
 }
 
-/* A sum of twelve uniform numbers: close enough to normal, with variance 1. */
+/* Returns a sum of twelve uniform numbers, which is nearly normal, with variance 1. */
 static double next_normal(uint64_t *random) {
     double sum = -6.0;
     for (int i = 0; i < 12; i++)
@@ -56,7 +56,7 @@ static double next_exponential(uint64_t *random, double mean) {
     return -mean * log(1.0 - next_even(random));
 }
 
-/* Time that a host records at a true time, which is given from the middle of the window. */
+/* Returns the time that a host records at a true time. 0 is the middle of the window. */
 static int64_t recorded(const clock_job *job, int host, double true_ns) {
     double since = true_ns / (1.0 + job->drift[host]);
     bool set = job->plan.set_ns != 0.0 && host == job->plan.set_host && true_ns >= 0.0;
@@ -64,7 +64,7 @@ static int64_t recorded(const clock_job *job, int host, double true_ns) {
            llround(since + (set ? job->plan.set_ns : 0.0));
 }
 
-/* One rank's part of an event; times are true, from the middle of the window. */
+/* One rank's part of an event. Times are true, relative to the middle of the window. */
 typedef struct part {
     int rank; /* ascending within an event */
     double begin, end;
@@ -112,7 +112,7 @@ static void add_event(clock_job *job, const part *parts, size_t n, tm_clock_end 
         i += add_host(job, parts + i, n - i, &like);
 }
 
-/* Gives one host of the event the times of another operation. */
+/* Shifts the times of one host of the event, as if its record were of another operation. */
 static void mismatch(clock_job *job, part *parts, size_t n) {
     int host = parts[next_random(&job->random) % n].rank / job->plan.host_ranks;
     double shift = 3e6 + 10e6 * next_even(&job->random);
@@ -132,7 +132,7 @@ static double bias_of(const clock_job *job, uint64_t group, int host) {
     return next_even(&random) * job->plan.bias_ns;
 }
 
-/* Adds a collective of [n] ranks that all wait for the last. The last host is always late. */
+/* Adds a collective in which [n] ranks wait for the last. The last host is always late. */
 static void add_collective(clock_job *job, part *parts, size_t n, double at, double transfer,
                            tm_clock_end like) {
     const clock_plan *plan = &job->plan;
@@ -175,7 +175,7 @@ static void add_groups(clock_job *job, double at, part *parts) {
     }
 }
 
-/* Adds a send that fits a buffer: it ends at once, and bounds only the end of the receive. */
+/* Adds a send that fits a buffer: it ends at once, and bounds only the receive's end. */
 static void add_message(clock_job *job, int from, int to, double at) {
     double sent = at + next_exponential(&job->random, 200e3);
     double asked = at + next_exponential(&job->random, 200e3);
@@ -225,7 +225,7 @@ static void add_step(clock_job *job, double at) {
     free(parts);
 }
 
-/* Makes the window of a clock that is set reach from its first to its last recorded time. */
+/* Extends the window of a clock that is set from its first to its last recorded time. */
 static void set_window(const clock_plan *plan, tm_clock_domain *domain) {
     double half = (double)domain->length_ns / 2.0;
     double first = fmin(-half, plan->set_ns), last = fmax(0.0, half + plan->set_ns);

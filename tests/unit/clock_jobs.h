@@ -4,22 +4,22 @@
 
 #include "clock/fit.h"
 
-/* Data-parallel groups connect the hosts of one stage, rank by rank; pairs connect neighbouring
- * stages; the world is all ranks. Every step takes one second. */
+/* A job with four kinds of operations: data-parallel groups connect the hosts of one stage, pairs
+ * connect neighbouring stages, and the world connects all ranks. Every step takes one second. */
 typedef struct clock_plan {
     uint64_t seed;
     int hosts, host_ranks, stages, steps;
     int per_step;     /* collectives of each data-parallel group in a step */
-    bool world;       /* two small collectives of all ranks in each step */
+    bool world;       /* true: two small collectives of all ranks in each step */
     int pairs;        /* exchanges in each step between neighbouring stages */
-    bool buffered;    /* senders need not wait, so only causality is known */
+    bool buffered;    /* true: senders need not wait, so only causality is known */
     double offset_ns; /* maximum clock offset, either sign */
     double drift_ppb; /* maximum drift, either sign */
     double gpu_ns;    /* standard deviation of each GPU's own clock error */
     double bias_ns;  /* maximum lateness of a host's ends in a group, constant per host and group */
-    double noise_ns; /* standard deviation of each end, */
-    double noise_share; /* plus this share of the transfer time */
-    double late;        /* share of ends that are about half a millisecond late */
+    double noise_ns; /* standard deviation of each end [ns]; */
+    double noise_share; /* this share of the transfer time is added to it */
+    double late;        /* share of ends that are late by about half a millisecond */
     double mismatched;  /* share of events in which one host has the record of another operation */
     double wall_ns;     /* offset uncertainty stated by the domains; 0: offset_ns */
     double steady_ppb;  /* drift uncertainty stated by the domains; 0: drift_ppb */
@@ -51,7 +51,6 @@ void free_clock_job(clock_job *job);
 /* The whole job, as the input of a single process. */
 tm_clock_input clock_job_input(const clock_job *job);
 
-/* Fits the whole job in a single process. */
 tm_clock_fit fit_clock_job(const clock_job *job);
 
 /* Errors of a fit at the start, middle and end of the window, over the hosts [first, end). The
@@ -62,7 +61,7 @@ typedef struct clock_error {
 } clock_error;
 clock_error clock_job_error(const clock_job *job, const tm_clock_fit *fit, int first, int end);
 
-/* Returns the largest of the three. */
+/* Returns the largest of the three errors. */
 double worst_of(const clock_error *error);
 
 #endif

@@ -5,18 +5,18 @@
 #include "match/records.h"
 #include "timeline_fixture.h"
 
-/* Fields omitted from a comm_spec are absent from the trace; numbers present are GIVEN(number). */
+/* Fields that a comm_spec omits are absent from the trace. Numbers are GIVEN(number). */
 #define GIVEN(number) ((number) + 1)
 
-/* A communication kernel. Kernels of one stream begin at different times. */
+/* A communication kernel. Kernels of one stream must begin at different times. */
 typedef struct comm_spec {
-    const char *name;   /* `Collective name`; NULL: the kernel carries no metadata */
-    const char *kernel; /* NULL: ncclDevKernel_X */
+    const char *name;   /* `Collective name`; NULL: the kernel has no metadata */
+    const char *kernel; /* name of the kernel; NULL: ncclDevKernel_X */
     int64_t begin_ns, duration_ns;
     int64_t correlation;
     int stream;
     const char *group, *ranks, *dtype;
-    int32_t size; /* size of the group */
+    int32_t size;
     int64_t seq, comms_id, in, out;
     int32_t src, dst;
 } comm_spec;

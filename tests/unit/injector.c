@@ -90,7 +90,7 @@ static bool no_memory(const char *function) {
     return true;
 }
 
-/* @param waits the call can be interrupted by a signal */
+/* @param waits  a signal can interrupt the call */
 static bool system_fails(const char *function, bool waits) {
     if (injector.what != INJECT_FAILURE && !(injector.what == INJECT_INTERRUPTION && waits))
         return false;

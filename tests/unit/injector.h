@@ -14,15 +14,15 @@ typedef enum injection {
     INJECT_INTERRUPTION /* the n-th blocking call is interrupted by a signal: EINTR */
 } injection;
 
-/** Restarts counting; the n-th call (from 1) fails, and later ones if @p what says so. With n = 0
- * nothing fails and the call stack of each call is recorded. */
+/** Restarts counting. The n-th call (from 1) then fails, and also later calls if @p what says so.
+ * If n is 0, no call fails, and the call stack of each call is recorded. */
 void inject(injection what, int n);
 
 /** Returns the number of recorded calls. */
 int n_recorded(void);
 
-/** Returns whether the n-th recorded call (from 1) is the 1st, 2nd, 4th, 8th ... with its call
- * stack: errors of the others are handled in the same way. */
+/** Returns whether the n-th recorded call (from 1) is worth a test: it is the 1st, 2nd, 4th, 8th
+ * ... call with its call stack. Errors of other calls are handled in the same way. */
 bool is_worth_failing(int n);
 
 /** Ends the injection. Returns whether a call was made to fail. */
@@ -34,7 +34,7 @@ const char *injected_into(void);
 /** Returns the number of blocks that the project's own objects allocated and did not free. */
 long live_blocks(void);
 
-/** Returns the number of descriptors that they opened and did not close. */
+/** Returns the number of descriptors that the project's own objects opened and did not close. */
 long live_files(void);
 
 #endif

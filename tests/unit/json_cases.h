@@ -1,5 +1,5 @@
-/* Valid and invalid JSON: the cases of the well-known suite "Parsing JSON is a minefield". In a
- * rejected text ^ precedes the byte in error; ~ is a zero byte. */
+/* Valid and invalid JSON: the cases of the suite "Parsing JSON is a minefield". In a rejected text,
+ * ^ precedes the wrong byte; ~ is a zero byte. */
 #ifndef TMERGE_JSON_CASES_H
 #define TMERGE_JSON_CASES_H
 
@@ -46,26 +46,26 @@ static const char *const accepted_cases[] = {
 
 /* Cases that the suite leaves open and this reader accepts. */
 static const char *const taken_cases[] = {
-    /* The grammar has no limit; whoever asks for the value decides what a number means. */
+    /* JSON does not limit numbers. The caller decides what to do with large ones. */
     "[0.4e006699999999999999999999999999999999999999999999]", "[-1e+9999]", "[1.5e+9999]",
     "[123e-10000000]", "[123123e-100000000000000000000]", "[123.456e78901234567890]",
     "[-123123e100000]", "[123123e100000]", "[100000000000000000000]",
     "[-123123123123123123123123123123]", "[123123123123123123123123123123123123123123]",
-    /* Profilers cut names in the middle of a surrogate pair; such an escape becomes U+FFFD. */
+    /* Profilers cut names inside a surrogate pair. The remaining escape becomes U+FFFD. */
     "{\"\\uDFAA\":0}", "[\"\\uDADA\\u0041\"]", "[\"\\uD800\\n\"]", "[\"\\uD888\\u1234\"]",
     "[\"\\uDADA\"]", "[\"\\ud800abc\"]", "[\"\\uD800\\uD800\\n\"]", "[\"\\uDd1e\\uD834\"]",
     "[\"\\uDFAA\"]"};
 
 /* Cases that the suite leaves open and this reader rejects. */
 static const char *const refused_cases[] = {
-    /* Stores and pages must hold valid UTF-8, so no other bytes are accepted. */
+    /* Stores and pages must contain valid UTF-8, so other bytes are rejected. */
     "[\"^\xF4\xBF\xBF\xBF\"]", "[\"^\xE9\"]", "[\"^\xE0\xFF\"]", "[\"^\xFA\"]", "[\"^\x81\"]",
     "[\"^\xED\xA0\x80\"]", "[\"^\xFC\x80\x80\x80\x80\x80\"]", "[\"^\xFC\x83\xBF\xBF\xBF\xBF\"]",
     "[\"^\xC0\xAF\"]", "[\"^\xF8\x80\x80\x80\xAF\"]", "[\"^\xE0\x80\x80\"]", "[\"^\xE2\x82\"]",
     "[\"\xE6\x97\xA5\xD1\x88^\xFA\"]", "[\"^\xF5\x80\x80\x80\"]",
     /* RFC 8259, 8.1 does not allow UTF-16 for JSON exchanged between programs. */
     "[^~\"~\xE9~\"~]~", "^~[~\"~\xE9~\"~]", "^\xFF\xFE[~\"~\xE9~\"~]~",
-    /* The trace reader skips a byte order mark before the first value; here it is a stray byte. */
+    /* The trace reader skips a byte order mark before the first value. This reader does not. */
     "^\xEF\xBB\xBF{}"};
 
 static const char *const wrong_cases[] = {

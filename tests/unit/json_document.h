@@ -19,8 +19,8 @@ static inline tm_source *open_bytes(const char *bytes, size_t n) {
     return source;
 }
 
-/* Returns an empty window that reads this many bytes at once, so that its end falls into every
- * token, as a real window's does once in a megabyte. Capacity 0 opens one of the default size. */
+/* Returns an empty window that reads this many bytes at once. A small capacity makes the window end
+ * inside every token, as a real window does once per megabyte. 0: the default capacity. */
 static inline tm_window open_window(tm_source *source, size_t capacity) {
     tm_window window = {.source = source, .scanner = tm_scanner_best(), .capacity = capacity};
     if (capacity == 0) {

@@ -7,9 +7,8 @@
 #include "timeline_fixture.h"
 #include "tmerge/reader.h"
 
-/* A document with these events. */
 #define TRACE(events) "{\"schemaVersion\":1,\"traceEvents\":[" events "]}"
-/* An operator; `rest` holds its times. */
+/* An operator; `rest` has its times. */
 #define OP(rest) "{\"ph\":\"X\",\"cat\":\"cpu_op\",\"name\":\"op\",\"pid\":1,\"tid\":2," rest "}"
 
 /* A trace that was read without an error; close_reading frees it. */
@@ -25,12 +24,12 @@ reading read_events(const char *const *events, size_t n);
 #define READ_EVENTS(events) read_events(events, COUNT(events))
 void close_reading(reading *r);
 
-/* Event i of the file, the track of an event, and row i of an attribute table. */
+/* Return event i of the file, the track of an event, and row i of an attribute table. */
 const tm_raw_event *event_at(const reading *r, size_t i);
 const tm_track *track_at(const reading *r, size_t event);
 void *attr_at(const reading *r, tm_attr attr, size_t i);
 
-/* Asserts pairs of a count and its number, ended by TM_N_COUNTS; all other counts must be 0. */
+/* Asserts pairs of a count's id and its number, up to TM_N_COUNTS. Other counts must be 0. */
 void assert_counts(const reading *r, const int64_t *pairs);
 #define ASSERT_COUNTS(r, ...) assert_counts(r, (const int64_t[]){__VA_ARGS__, TM_N_COUNTS})
 #define ASSERT_NOTHING_COUNTED(r) assert_counts(r, (const int64_t[]){TM_N_COUNTS})

@@ -6,7 +6,7 @@
 
 #include "trace_text.h"
 
-/* Parts that all schemas share. */
+/* Tables that all schemas have. */
 #define STRINGS "CREATE TABLE StringIds (id INTEGER NOT NULL PRIMARY KEY, value TEXT NOT NULL);"
 #define GRID                                                                                       \
     "registersPerThread INTEGER, gridX INTEGER, gridY INTEGER, gridZ INTEGER, blockX INTEGER, "    \
@@ -29,7 +29,8 @@
     "CREATE TABLE META_DATA_EXPORT (name TEXT NOT NULL, value TEXT);"                              \
     "INSERT INTO META_DATA_EXPORT VALUES ('EXPORT_SCHEMA_VERSION', '" version "'), "               \
     "('EXPORT_PARAM_TIME_NORMALIZE', 'false'), ('EXPORT_PARAM_TIME_SHIFT', '0');"
-/* Tables of activities: the columns before and after the green context, which newer schemas add. */
+/* Tables of activities. The macro gets the columns before and after the green context, a column
+ * that only newer schemas have. */
 #define ACTIVITY(kind)                                                                             \
     "CREATE TABLE CUPTI_ACTIVITY_KIND_" kind " (start INTEGER NOT NULL, end INTEGER NOT NULL, "    \
     "deviceId INTEGER NOT NULL, contextId INTEGER NOT NULL, "

@@ -8,13 +8,13 @@
 #include "timeline_fixture.h"
 #include "tmerge/reader.h"
 
-/* Processes 144 and 145 of a machine as globalPid, and their thread 9 as globalTid: pid << 24. */
+/* Processes 144 and 145 as globalPid, and their thread 9 as globalTid. A pid is shifted by 24. */
 #define P144 "2415919104"
 #define P145 "2432696320"
 #define T144 "2415919113"
 #define T145 "2432696329"
 
-/* The tables of a schema, with the columns in its order. */
+/* The tables of a schema, with their columns in the schema's order. */
 typedef struct schema {
     const char *name, *tables;
 } schema;
@@ -29,7 +29,7 @@ typedef struct nsys {
     tm_vec units; /* of tm_unit: all units of the file */
 } nsys;
 
-/* Writes an export: the tables, then further SQL. Returns its path, which the next call reuses. */
+/* Writes an export: the tables, then further SQL. Returns the path, which the next call reuses. */
 const char *write_export(const char *tables, const char *sql);
 
 /* Reads unit i of the export that write_export wrote last. */
@@ -37,7 +37,7 @@ nsys read_nsys(size_t i);
 /* Writes an export of the latest schema with these statements added and reads its first unit. */
 nsys read_statements(const char *const *sql);
 #define READ_SQL(...) read_statements((const char *const[]){__VA_ARGS__, NULL})
-/* Creates a table with these columns and inserts these rows. */
+/* SQL that creates a table with these columns and inserts these rows. */
 #define TABLE(name, columns, rows)                                                                 \
     "CREATE TABLE " name " (" columns ");INSERT INTO " name " VALUES " rows ";"
 void close_nsys(nsys *n);

@@ -79,7 +79,7 @@ void replay_times_free(replay_times *times) {
         free(times->nodes[r]);
 }
 
-/* Returns a pointer to the time of an edge's source; NULL: the root. */
+/* Returns a pointer to the time of an edge's source; NULL if the source is the root. */
 static int64_t *source_of(const tm_graph *graph, replay_times *times, size_t rank, uint32_t from) {
     if (from == TM_FROM_ROOT)
         return NULL;
@@ -173,7 +173,7 @@ static int by_order(const void *a, const void *b) {
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
-/* Sorts the arrivals and renumbers edge sources that refer to them by `event`, the old index. */
+/* Sorts the arrivals, and renumbers the edges that refer to them by `event`, the old index. */
 static void order_visits(tm_graph *graph, const int64_t *operations) {
     tm_graph_visit *visits = graph->visits.data;
     uint32_t now[REPLAY_OPERATIONS];
@@ -223,7 +223,7 @@ void replay_reduced(const replay_case *c, bool backward, tm_replay *job) {
     tm_vec_free(&words);
 }
 
-/* A random case under construction: for each rank the last end of a call and of each stream. */
+/* A random case under construction: for each rank, the last end of a call and of each stream. */
 enum { STREAMS = 3 };
 
 typedef struct making {
@@ -231,7 +231,7 @@ typedef struct making {
     replay_case *c;
     uint64_t seed;
     uint32_t call[REPLAY_RANKS], ends[REPLAY_RANKS][STREAMS];
-    bool in_step[REPLAY_RANKS][STREAMS]; /* ends that count for the current step */
+    bool in_step[REPLAY_RANKS][STREAMS]; /* whether the end counts for the current step */
 } making;
 
 static bool chance(making *m, uint32_t in_100) {

@@ -7,7 +7,7 @@
 
 enum { REPLAY_RANKS = 10, REPLAY_SETS = 4, REPLAY_OPERATIONS = 64, REPLAY_STEPS = 4 };
 
-/** A rank's graph under construction; `graph` once finished. */
+/** A rank's graph under construction. `graph` is set by replay_finish. */
 typedef struct replay_rank {
     tm_graph graph;
     tm_vec first, edges; /* of uint32_t, tm_edge */
@@ -16,24 +16,25 @@ typedef struct replay_rank {
 
 typedef struct replay_case {
     size_t n_ranks;
-    replay_rank ranks[REPLAY_RANKS]; /* rank number is 10 + index */
+    replay_rank ranks[REPLAY_RANKS]; /* ranks[i] has rank number 10 + i */
 } replay_case;
 
-/** Times of all nodes, operations and steps: earliest (forward) or latest allowed (backward). */
+/** Earliest times (forward) or latest allowed times (backward) of nodes, operations and steps. */
 typedef struct replay_times {
     int64_t *nodes[REPLAY_RANKS];          /* owned */
     int64_t operations[REPLAY_OPERATIONS]; /* by operation id */
-    int64_t steps[REPLAY_STEPS]; /* end E_k of step k, by step number; not set by backward replay */
+    int64_t steps[REPLAY_STEPS]; /* end of each step, by step number; replay_backward does not set
+                                    these */
 } replay_times;
 
 /** Begins a node; add its in-edges before the next node. */
 uint32_t replay_node(replay_case *c, size_t rank);
 
-/** @param ns [REPLAY_SETS] weights of the edge; the first is the recorded one */
+/** Adds an in-edge to the last node. @param ns [REPLAY_SETS] weights; the first is as recorded */
 void replay_edge(replay_case *c, size_t rank, uint32_t from, const int64_t *ns);
 
-/** Adds an arrival of the node at the operation, whose id is below REPLAY_OPERATIONS. Returns it as
- * an edge source. */
+/** Adds an arrival of the node at an operation, whose id is below REPLAY_OPERATIONS. Returns the
+ * arrival as an edge source. */
 uint32_t replay_visit(replay_case *c, size_t rank, uint32_t node, uint64_t operation);
 void replay_step(replay_case *c, size_t rank, uint32_t node, int64_t number);
 
@@ -44,18 +45,18 @@ void replay_free(replay_case *c);
 /** Computes the times by passing over all graphs until nothing changes. */
 void replay_forward(const replay_case *c, const uint8_t *set_of_rank, replay_times *times);
 
-/** Computes latest times in the same way, backward from the latest step end. */
+/** Computes the latest times in the same way, backward from the end of the last step. */
 void replay_backward(const replay_case *c, const uint8_t *set_of_rank, int64_t total_ns,
                      replay_times *late);
 void replay_times_free(replay_times *times);
 
-/** Shape of a random case: calls, streams, waits, operations of some or all ranks, steps. */
+/** Shape of a random case: calls, streams, waits, steps, operations of some or all ranks. */
 typedef struct replay_shape {
     const char *what;
     size_t n_ranks, n_actions;
     uint32_t operations_in_100; /* percentage of actions that are operations */
     uint32_t zeros_in_100;      /* percentage of weights that are 0 */
-    uint32_t misses_in_100;     /* percentage of stream ends missing from a rank's step */
+    uint32_t misses_in_100;     /* percentage of ends of streams that a rank's step lacks */
     int64_t largest, least;     /* bounds of the weights [ns] */
 } replay_shape;
 

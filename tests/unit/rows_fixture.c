@@ -11,7 +11,7 @@
 
 #include "tmerge/analysis.h"
 
-/* In text values ~ stands for a space. */
+/* In texts, ~ stands for a space. */
 static void set_cell(tm_table *table, tm_cell *row, const char *name, char *value) {
     int column = tm_table_column(table->def, name);
     tm_error err;

@@ -14,10 +14,10 @@
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
-/* A simulated group: layers of one kind; the last operation of a step can be of another kind. */
+/* A simulated group of layers of one kind. A step's last operation may have another kind. */
 typedef struct group_spec {
     int64_t n_ranks, steps, per_step; /* per_step: operations in a step */
-    int64_t gap_ns, jitter_ns;        /* between two ends */
+    int64_t gap_ns, jitter_ns;        /* time between two ends */
     int64_t step_gap_ns;              /* additional gap between two steps */
     int64_t noise_ns;                 /* maximum noise of an end on one rank */
     int64_t offset_ns, drift_ppm;     /* maximum of a rank's clock */
@@ -26,7 +26,7 @@ typedef struct group_spec {
     bool knows_steps, last_differs;
     int64_t late_permille, late_ns; /* ends that are late on one rank */
     int64_t broadcasts; /* number of back-to-back broadcasts at the start of a step; a rank is late
-                           to all of a step's by up to four broadcasts */
+                           to all of them by up to four broadcasts */
 } group_spec;
 
 /* One rank of the group; truth[k] is the operation of mark k. */
@@ -35,18 +35,18 @@ typedef struct rank_run {
     int64_t *truth;
 } rank_run;
 
-/* Ends [us]; all gaps between them differ. */
+/* ends of 16 kernels [us]; all gaps between them differ */
 extern const int64_t ends_us[16];
 
-/* Returns a number in [0, limit); the sequence is the same in every run of the test. */
+/* Returns a random number in [0, limit). The sequence is the same in every run of the test. */
 int64_t draw(uint64_t *state, int64_t limit);
 
-/* Simulates rank r and prepares its run. Unless seen is NULL, increments seen[k] for each operation
- * k that the rank recorded. */
+/* Simulates rank r, and prepares its run. If @p seen is not NULL, increments seen[k] for each
+ * operation k that the rank recorded. */
 rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen);
 void free_run(rank_run *r);
 
-/* Returns a prepared run of 10 us marks of one token that end at at_us; free it with free_run. */
+/* Returns a prepared run of 10 us marks of one token, with these ends. Free it with free_run. */
 rank_run run_of(const int64_t *at_us, size_t n);
 
 #endif

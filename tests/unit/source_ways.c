@@ -37,7 +37,7 @@ outcome drain(tm_source *source, size_t step) {
     if (got.status == TM_OK) {
         assert_int_equal(tm_source_consumed(source), tm_source_size(source));
         assert_int_equal(tm_source_read(source, buffer, step, &n, NULL), TM_OK);
-        assert_int_equal(n, 0); /* reading again still gives the end */
+        assert_int_equal(n, 0); /* at the end, another read gives 0 bytes again */
     } else {
         assert_int_equal(got.error.offset, got.bytes.n);
         assert_int_equal(got.error.status, got.status);
@@ -82,7 +82,7 @@ tm_source *open_file(span content) {
     tm_source *source = NULL;
     assert_int_equal(tm_source_open(path, &source, NULL), TM_OK);
     assert_string_equal(tm_source_path(source), path);
-    unlink(path); /* the open source keeps the file */
+    unlink(path); /* the open source keeps the file alive */
     return source;
 }
 
@@ -130,7 +130,7 @@ tm_vec make_text(size_t n) {
 }
 
 void append_gzip(tm_vec *file, span content) {
-    struct isal_zstream stream = {0}; /* its own initialiser leaves many fields unset */
+    struct isal_zstream stream = {0}; /* isal_deflate_init leaves many fields unset */
     size_t room = content.n + content.n / 8 + 1024;
     uint8_t *packed = malloc(room);
     assert_non_null(packed);

@@ -8,7 +8,7 @@
 #include "base/vec.h"
 #include "tmerge/source.h"
 
-/* A string literal without its terminator: as an initialiser, and as an expression. */
+/* Two forms of a string literal without its terminator: an initialiser, and an expression. */
 #define INIT(literal)                                                                              \
     { (literal), sizeof(literal) - 1 }
 #define SPAN(literal) ((span)INIT(literal))
@@ -19,8 +19,8 @@ typedef struct span {
     size_t n;
 } span;
 
-/* One line of text compressed by gzip 1.12 -9n, by Python's zlib with every header field, and by
- * zstd 1.5.4 --check, so that other programs than the code under test produced it. */
+/* One line of text, compressed by programs other than the code under test: by gzip 1.12 -9n, by
+ * Python's zlib with every header field, and by zstd 1.5.4 --check. */
 #define TICK "tick tock tick tock\n"
 #define GZIP                                                                                       \
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9\x07\x11\x30"             \
@@ -32,8 +32,8 @@ typedef struct span {
 #define ZSTD                                                                                       \
     "\x28\xb5\x2f\xfd\x04\x58\x8d\x00\x00\x58\x74\x69\x63\x6b\x20\x74\x6f\x63\x6b\x20"             \
     "\x0a\x01\x00\x2d\x0a\x12\xe2\x31\x6e\x15"
-/* Written by hand: a skippable frame of 3 bytes; an empty frame with a window of 2^27 or 2^28 bytes
- * (its sixth byte is (log - 10) << 3). */
+/* Frames written by hand: a skippable frame of 3 bytes, and an empty frame with a window of 2^27 or
+ * 2^28 bytes (its sixth byte is (log - 10) << 3). */
 #define SKIPPABLE                                                                                  \
     "\x5a\x2a\x4d\x18\3\0\0\0"                                                                     \
     "xyz"
@@ -44,7 +44,7 @@ typedef struct span {
 /* Result of reading a source to its end. */
 typedef struct outcome {
     tm_status status;
-    tm_vec bytes; /* delivered */
+    tm_vec bytes; /* the bytes that were read */
     bool cut_short;
     tm_error error;
 } outcome;
@@ -53,7 +53,7 @@ void append(tm_vec *vec, const void *bytes, size_t n);
 span all_of(const tm_vec *vec);
 tm_vec copy_of(span content);
 
-/* Opens a source over memory, decoded in pieces of this many bytes; 0: default size. */
+/* Opens a source over memory that decodes this many bytes at a time; 0: the default size. */
 tm_source *open_pieces(span encoded, size_t piece);
 
 enum { PATH_BYTES = 64 };
@@ -62,17 +62,18 @@ void write_all(int fd, span content);
 void make_file(char path[PATH_BYTES], span content);
 tm_source *open_file(span content);
 
-/* Reads to the end or a failure in steps, checks what holds for every source, and closes it. */
+/* Reads a source in steps to its end or a failure, checks what always holds, and closes it. */
 outcome drain(tm_source *source, size_t step);
 
-/* Reads the bytes in way i: a combination of the caller's step, the size of the input pieces or a
- * file, and decoding by the reader itself or ahead of it. */
+/* Reads the bytes in way i. A way is a combination of three choices: the number of bytes that the
+ * caller reads at once; the size of the input pieces, or a file; decoding by the reader or ahead of
+ * it. */
 enum { N_WAYS = 7 * 6 * 2 };
 outcome read_in_way(span encoded, size_t way);
 
 void check_ticks(span delivered, size_t n_ticks);
 
-/* Returns pseudo-random numbers as text, which compresses moderately. */
+/* Returns pseudo-random numbers as text, which compresses moderately well. */
 tm_vec make_text(size_t n);
 void append_gzip(tm_vec *file, span content);
 void append_zstd(tm_vec *file, span content);

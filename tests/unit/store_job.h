@@ -1,4 +1,4 @@
-/* A job of three ranks, small enough to work out its store by hand, and helpers to write it. */
+/* A job of three ranks, whose store can be computed by hand, and helpers to write it. */
 #ifndef TMERGE_STORE_JOB_H
 #define TMERGE_STORE_JOB_H
 
@@ -102,7 +102,7 @@ static inline void store_job_make(store_job *job) {
                      2);
 }
 
-/* Writes a column of a table of records, for all ranks. */
+/* Writes a column of a record table for all ranks. */
 static inline tm_status store_put_column(tm_store_writer *writer, const tm_timeline *ranks,
                                          size_t n_ranks, const tm_record_table *record,
                                          const tm_record_column *column, tm_error *err) {
@@ -146,7 +146,7 @@ static inline tm_status store_job_put(tm_store_writer *writer, const store_job *
     return tm_store_put_attribute(writer, &skipped, err);
 }
 
-/* Writes the job in chunks of two rows, so that chunks cross rank boundaries. */
+/* Writes the job in chunks of two rows, so that a chunk may contain rows of two ranks. */
 static inline tm_status store_job_write_as(const char *path, bool compress, const store_job *job,
                                            const tm_table *table, tm_error *err) {
     tm_store_writer *writer;
@@ -168,7 +168,6 @@ static inline tm_status store_job_write(const char *path, bool compress, const t
     return status;
 }
 
-/* Creates a folder for a test's files. */
 static inline int store_folder(void **state) {
     char *folder = malloc(64);
     if (!folder)
@@ -252,7 +251,7 @@ static inline void store_put_bytes(const char *path, const void *bytes, size_t s
     assert_int_equal(fclose(file), 0);
 }
 
-/* Returns the file offset of the last byte of a dataset or of its second chunk; -1: no data. */
+/* Returns the file offset of the last byte of a dataset, or of its second chunk; -1: no data. */
 static inline off_t store_last_byte(const char *path, const char *dataset_path) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
@@ -279,7 +278,7 @@ static inline void store_assert_bytes(const char *path, const void *expected, si
     free(bytes);
 }
 
-/* Restores the checksum trailer, which HDF5's changes remove; all bytes count as structure. */
+/* Writes the checksums that HDF5's changes have removed. All bytes count as structure. */
 static inline void store_seal(const char *path) {
     int fd = open(path, O_RDWR);
     struct stat status;

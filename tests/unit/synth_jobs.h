@@ -18,7 +18,7 @@
 #include "synth/synth_job.h"
 #include "synth/truth/tally.h"
 
-/* Ranks, tensor and pipeline parallel sizes, microbatches, sequence parallelism, sharding. */
+/* Number of ranks, parallel sizes (tensor, pipeline), microbatches, sequence, sharding. */
 typedef struct shape {
     int64_t ranks, tp, pp, microbatches, sequence, sharded;
 } shape;
@@ -95,7 +95,7 @@ static inline int64_t occurrences(const char *text, const char *part) {
     return n;
 }
 
-/* Begins output to memory; end_out then compares it with the expected text. */
+/* Starts output to memory. end_out compares the output with the expected text. */
 static inline tms_out begin_out(tms_sink **sink) {
     tms_out out;
     tms_error err;

@@ -64,7 +64,7 @@ static inline void add_full(fixture *f, int64_t rank, int64_t ns, double ratio, 
     tm_cell_set_bool(&row[PARTIAL], true);
 }
 
-/* Returns the three rows of the renderer tests: extremes, values that need quoting, and nulls. */
+/* Returns a table with three rows: extreme values, values that need quotes, and nulls. */
 static inline fixture make_sample(void) {
     fixture f = make(&sample);
     add_full(&f, INT64_MIN, INT64_MAX, 0.1, "a,\"b\"\nc");

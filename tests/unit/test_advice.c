@@ -1,6 +1,6 @@
-/* The rules of `advice` on tables made by hand: four ranks with 1,000 ns of GPU time each, so that
- * 40 ns are 1 % of the job's. A cost is the mean of the ranks that lose it: a fourth of the sum;
- * for a straggler a third, since only the three others lose. */
+/* The rules of `advice` on tables made by hand. Each of four ranks has 1,000 ns of GPU time, so 40
+ * ns are 1 % of the job's. A cost is the mean over the ranks that lose time: a fourth of the sum,
+ * or for one straggler a third, because only the three others lose time. */
 #include "analysis/analyses.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ typedef struct advice_case {
     const char *expected; /* "rule severity cost bound ranks", one item after another */
 } advice_case;
 
-/* Adds a row. Cells that begin with "*" stand for a row for each rank, which they do not name. */
+/* Adds a row. If @p cells begin with "*", adds a row for each rank, with the rank's number. */
 static void add_given(tm_tables *tables, const char *table, const char *cells) {
     if (cells[0] != '*') {
         add_row(tables, table, cells);
@@ -70,7 +70,7 @@ static void check(const advice_case *cases, size_t n) {
                                      text_at(items, i, "bound"), text_at(items, i, "ranks"));
             assert_true(strlen(text_at(items, i, "text")) > 10);
             assert_true(strlen(text_at(items, i, "evidence")) > 0);
-            /* Every table named in look_at exists. */
+            /* every table in look_at must exist */
             char look[128];
             snprintf(look, sizeof look, "%s", text_at(items, i, "look_at"));
             for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -87,7 +87,7 @@ static void check(const advice_case *cases, size_t n) {
     "stragglers.rank rank=0 caused_share=0.25; stragglers.rank rank=1 caused_share=0.75 host=h "   \
     "relative_speed=1 verdict=straggler;"
 
-/* Exposed communication of each rank in the one step: the straggler has the smallest. */
+/* Exposed communication of each rank in the only step. The straggler, rank 1, has the least. */
 #define EXPOSED_BY_STEP                                                                            \
     "overlap.step rank=0 step=1 partial=false exposed_comm_ns=140; overlap.step rank=1 step=1 "    \
     "partial=false exposed_comm_ns=10; overlap.step rank=2 step=1 partial=false "                  \
@@ -109,40 +109,42 @@ TEST(a_job_without_trouble_gets_no_advice) {
 TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
-        /* The straggler causes 3/4 of 400 ns of exposed waiting. Of 600 exposed, 300 are left,
-         * 7.5 %; but half was waiting, and rank 1 itself exposes only 10: 4 x 10 are 1 %. */
+        /* The straggler causes 3/4 of 4 x 100 ns of exposed waiting: 300. So 300 of 600 exposed ns
+         * are left, 7.5 %. But half of the exposed time was waiting, so rank 1 decides: 4 x 10 ns
+         * are 1 %. */
         {WAITING,
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "straggler warning 100 upper 1"},
-        /* No verdict: all 400 ns are waiting for late ranks, and take up as much exposed time. */
+        /* No verdict: all 400 ns are waiting for late ranks, and not counted again as exposed. */
         {WAITING, "stragglers.job verdict=inconclusive evidence=E;" STRAGGLERS EXPOSED_BY_STEP,
          "late_ranks warning 100 upper all"},
-        /* 3/4 of 80 of 1400 exposed is 60: only this waiting is subtracted from what is exposed. */
+        /* The straggler causes 3/4 of 80 ns: 60. Only these are subtracted from 1,400 exposed. */
         {"comm_ns=400 overlap_ns=50 exposed_comm_ns=350 exposed_wait_ns=20",
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "exposed_communication critical 335 upper all, straggler note 20 upper 1"},
-        /* Ranks 2 and 3 of a host cause 90 % of 400 ns, for which the two other ranks wait. */
+        /* Ranks 2 and 3 of a host cause 90 % of 400 ns. Only the two other ranks wait: 180 each. */
         {WAITING,
          "stragglers.job verdict=persistent level=host host=b rank=2 evidence=E; "
          "stragglers.finding rank=2 ranks=2 level=host host=b shape=throughout caused_share=0.9; "
          "stragglers.rank rank=0 host=a; stragglers.rank rank=2 host=b verdict=straggler; "
          "stragglers.rank rank=3 host=b verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 180 upper 2-3"},
-        /* Two findings, 3/4 and 1/8 of 400 ns, for which the two other ranks wait. */
+        /* Two findings cause 3/4 and 1/8 of 400 ns. Only the two other ranks wait: 175 each. */
         {WAITING,
          "stragglers.job verdict=several level=rank rank=1 evidence=E;" FOUND
          "stragglers.finding finding=1 rank=3 shape=throughout caused_share=0.125;" STRAGGLERS
          "stragglers.rank rank=3 verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 175 upper 1, 3"},
-        /* Waiting hidden behind computation, 300 ns in all: three ranks wait for the straggler,
-         * each for at most the 50 ns by which it is slower. */
+        /* 300 ns of waiting are hidden behind computation. Three ranks wait for the straggler, each
+         * for at most the 50 ns by which it is slower. */
         {"comm_ns=100 overlap_ns=100",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1 excess_ns=50; stragglers.rank rank=0 wait_ns=300; "
          "stragglers.rank rank=1 verdict=straggler;",
          "straggler warning 50 upper 1"},
-    /* Of 4 x 300 ns rank 1 causes 0.4: 480, lost by 3 ranks; others cause 720, lost by 4. Rank 1
-     * accounts for 20 ns of the plan's saving: of 20 ns nothing is left; of 50 ns 3 %. */
+    /* Rank 1 causes 0.4 of 4 x 300 ns: 480, lost by 3 ranks. Others cause 720, lost by 4 ranks.
+     * Rank 1 alone saves 20 ns. If the plan saves 20, nothing is left for other ranks; if it saves
+     * 50, 3 % are left. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
@@ -151,23 +153,23 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "straggler warning 160 upper 1"},
         {BOTH_LATE, ONE_NAMED "whatif.item what=plan name=1,2 saved_ns=50 saved_pct=5;",
          "late_ranks warning 180 upper all, straggler warning 160 upper 1"},
-        /* Where no saving is known, who is named comes first. */
+        /* If no saving is known, the named rank comes first. */
         {BOTH_LATE,
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.4;" STRAGGLERS,
          "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
-    /* Hidden waiting costs nothing, but the headline says that host work saves 6 %. */
+    /* Hidden waiting costs nothing. But the headline says that less host work saves 6 %. */
 #define LED_BY_HOSTS                                                                               \
     "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job verdict=event " \
     "headline=Making~host~work~between~launches~as~short~as~on~the~median~rank~saves~6.0~%~of~a~"  \
     "step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "   \
     "what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;"
         {"", LED_BY_HOSTS, "late_ranks warning 0 upper all"},
-        /* A bubble: receives wait too, and starting communication earlier does not help. */
+        /* The verdict is a bubble: receives wait, too, and earlier communication does not help. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
          "late_ranks critical 300 upper all"},
-        /* 3/4 of 52 is 39, below 1 %. */
+        /* The straggler causes 3/4 of 52 ns: 39, which is below 1 %. */
         {"comm_ns=150 overlap_ns=120 exposed_comm_ns=30 exposed_wait_ns=13",
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS, ""},
     };
@@ -177,12 +179,13 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
 #define UNEVEN "comm_ns=90 overlap_ns=0 exposed_comm_ns=90 exposed_wait_ns=90"
     static const advice_case cases[] = {
-        /* 90 over a mean of 900 is 10 %, for each of four ranks */
+        /* 90 above a mean of 900 is 10 %; each of the four ranks loses it */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
          "imbalance warning 90 upper 2"},
-        /* half the time, but another rank in each step; the partial step does not count */
+        /* each step takes half the time; steps 2 and 3 have another maximum, so no rank is named;
+         * the partial step does not count */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2; imbalance.step "
          "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1; imbalance.step step=3 "
@@ -190,10 +193,10 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "imbalance_ns=900 max_rank=3; overlap.step rank=0 step=4 partial=true exposed_comm_ns=0; "
          "imbalance.job max_rank=2;",
          "imbalance warning 90 upper all"},
-        /* 9.9 %: reported only as ranks that wait for late ones */
+        /* 89 of 900 is 9.9 %, too little for an item on imbalance */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
-        /* 840 of the 4 x 300 ns remain, but fixing other ranks than 2 saves nothing */
+        /* 840 of 4 x 300 ns are left, but fixing ranks other than 2 saves nothing */
         {BOTH_LATE,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=rank name=2 saved_ns=90 saved_pct=9; "
@@ -201,20 +204,20 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "imbalance warning 90 upper 2"},
         /* no rank waits */
         {"", "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;", ""},
-        /* the straggler explains 4 x 90: nothing is left for imbalance */
+        /* the straggler explains all 4 x 90 ns, so no imbalance is left */
         {UNEVEN,
          "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
          "shape=throughout caused_share=1; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;",
          "straggler warning 120 upper 2"},
-        /* it explains 144 of 360; its additional computation is no second cause */
+        /* it explains 144 of 360; its additional computation is not a second cause */
         {UNEVEN,
          "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
          "shape=throughout caused_share=0.4; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; "
          "imbalance.job max_rank=2;",
          "straggler warning 48 upper 2, late_ranks note 54 upper all"},
-        /* 88 of 90 are in one step, caused by one rank */
+        /* one step has 88 of the 90 ns, caused by one rank */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
@@ -229,8 +232,8 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
-        /* off the critical path it saves nothing; over 5 % unmatched leave the path unknown */
-        /* a bound under 1 % is worth no item */
+        /* if at most 5 % are unmatched, the critical path is known: communication off the path
+         * saves nothing, and a bound below 1 % gives no item */
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "whatif.job sure=true unmatched_pct=5; whatif.item what=limit name=transfer saved_ns=9 "
          "saved_pct=0.9;",
@@ -245,7 +248,8 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100", "",
          "communication warning 100 upper all"},
         {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", "", ""},
-        /* half of the 400 may be removed: less than a wait of 210, more than one of 190 */
+        /* the saving counts as half of the 400 ns: it sorts after a wait of 210, and before a wait
+         * of 190 */
         {"comm_ns=500 overlap_ns=100 exposed_comm_ns=400",
          "input.rank *step_ns=1000 stall_ns=210 waits=1;",
          "input critical 210 upper all, exposed_communication critical 400 upper all"},
@@ -262,18 +266,18 @@ TEST(an_idle_gpu_is_counted_once) {
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
         {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
          "gpu_utilization warning 300 exact all"},
-        /* 100 idle together and 250 in turn: the cost is not what the host could save */
+        /* The GPUs idle for 100 ns together and 250 in turn. The host's saving is not used. */
         {"",
          "overview.job gpu_utilization_pct=65; idle.rank *idle_ns=100 host_work_ns=100 "
          "turns_ns=250; "
          "whatif.item what=limit name=host saved_ns=900 saved_pct=90;",
          "gpu_utilization warning 350 exact all"},
-        /* of 300 idle, 150 are waiting for input: 15 % are left, under the threshold of 20 */
+        /* 150 of 300 idle ns are waiting for input; the other 15 % are below 20 % */
         {"",
          "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "
          "*step_ns=1000 stall_ns=150 waits=1;",
          "input critical 150 upper all"},
-        /* half of the kernels are small, and gaps between kernels take 2 % */
+        /* half of the compute kernels are short, and gaps between kernels take 2 % */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
          "kernels.kernel name=c calls=900 short_calls=0 total_ns=9 communication=true; idle.rank "
@@ -283,7 +287,7 @@ TEST(an_idle_gpu_is_counted_once) {
          "kernels.kernel name=k calls=100 short_calls=49 total_ns=9 communication=false; idle.rank "
          "*idle_ns=20 kernel_wait_ns=20;",
          ""},
-        /* an upper bound does not raise the severity, and sorts after known savings */
+        /* an upper bound of a saving does not raise the severity, and sorts after known savings */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; idle.rank "
          "*idle_ns=20 kernel_wait_ns=20; whatif.job sure=true; whatif.item what=limit name=launch "
@@ -294,13 +298,13 @@ TEST(an_idle_gpu_is_counted_once) {
          "saved_ns=50 saved_pct=5; whatif.item what=limit name=input saved_ns=90 saved_pct=9; "
          "input.rank *step_ns=1000 stall_ns=50 waits=1;",
          "late_ranks warning 400 upper all, input warning 50 upper all"},
-        /* launching takes longer than running: 20 + 100 of each rank's time */
+        /* launching takes longer than running: each rank loses 20 + 100 ns */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
          "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
          "kernel_wait_ns=20 host_work_ns=100;",
          "small_kernels warning 120 upper all"},
-        /* 61 of the 120 are one gap, which is no matter of many kernels */
+        /* 61 of the 120 ns are a single gap, which is not due to many kernels */
         {"",
          "kernels.kernel name=k calls=100 short_calls=50 total_ns=9 communication=false; "
          "launches.rank *events=100 short_events=25 host_bound_events=50; idle.rank *idle_ns=120 "
@@ -315,7 +319,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
         {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
         {"", "transfers.kind " COPY "pageable overlap_ns=11;", ""},
-        /* 50 of 4000 are 1 %, 80 are 2 %; pageable copies belong to another rule */
+        /* 50 of 4,000 ns are 1 %, too few; 80 ns are 2 %. Another rule is about pageable copies */
         {"", "transfers.kind " COPY "pinned overlap_ns=0;", ""},
         {"",
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 overlap_ns=0 "
@@ -324,18 +328,18 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
         {"",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20;",
          "exposed_copies critical 150 upper all"},
-        /* both directions at once: of 620 with copies one overlaps computation for 20 */
+        /* two directions at once: 620 ns have copies, of which 20 overlap computation */
         {"memory_ns=620",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20; "
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 overlap_ns=0;",
          "exposed_copies critical 150 upper all"},
-        /* within a GPU and between GPUs */
+        /* copies within a GPU and between GPUs do not count */
         {"",
          "transfers.kind rank=0 kind=dtod count=1 bytes=9 total_ns=9 union_ns=320 overlap_ns=20 "
          "host_memory=device; transfers.kind rank=0 kind=ptop count=1 bytes=9 total_ns=9 "
          "union_ns=320 overlap_ns=20;",
          ""},
-        /* 8 of 10 calls took 80 of 100 ns: 2 % */
+        /* 8 of 10 calls are in steps; they took 80 of 100 ns, which is 2 % */
         {"",
          "overview.job steps=8; transfers.allocation rank=0 call=cudaMalloc calls=10 step_calls=8 "
          "total_ns=100;",
@@ -351,14 +355,14 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
 TEST(steps_and_phases_count_from_their_thresholds_on) {
 #define CLASS "classes.work level=class "
     static const advice_case cases[] = {
-        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; four ranks lose 40 each */
+        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; each rank loses 40 */
         {"",
          "imbalance.step step=1 step_ns=100; imbalance.step step=2 step_ns=100; imbalance.step "
          "step=3 step_ns=160;",
          "step_variation warning 40 upper all"},
         {"", "imbalance.step step=1 step_ns=100; imbalance.step step=3 step_ns=160;", ""},
-        /* Work from before the recording runs into the first step, which is skipped: 100, 100 and
-         * 160 are left, or two of three steps. */
+        /* Work from before the recording runs into the first step (4), which is skipped. Three
+         * steps are left (100, 100, 160), or only two, which are too few. */
         {"",
          "overlap.step *step=4 partial=false; imbalance.step step=4 step_ns=300; imbalance.step "
          "step=5 step_ns=100; imbalance.step step=6 step_ns=100; imbalance.step step=7 "
@@ -371,19 +375,19 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=149 gpu_optimizer_ns=1;", ""},
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=1;",
          "optimizer warning 100 upper all"},
-        /* no GPU event of the optimizer */
+        /* without GPU events of the optimizer, there is no item */
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0;", ""},
-        /* each rank stalls 4,000 ns on the host before its GPU begins: the job has fewer */
+        /* each rank stalls for 4,000 ns on the host, but the job takes only 3,500 */
         {"", "input.rank *step_ns=5000 stall_ns=4000 waits=1; job.job duration_ns=3500;",
          "input critical 3500 upper all"},
-        /* 360 of 3600 ns of computation */
+        /* operators that could use tensor cores take 360 of 3,600 ns of computation */
         {"",
          "overview.job tensor_core_pct=0; calls.call level=operator name=aten::mm "
          "device_self_ns=360 "
          "tensor_cores_fit=true; calls.call level=operator name=aten::add device_self_ns=900 "
          "tensor_cores_fit=false;",
          "tensor_cores note - - all"},
-        /* of the summed time of concurrent kernels: 1,500 of 15,000 ns, and 1,499 */
+        /* the summed time of concurrent kernels counts: 1,500 of 15,000 ns, or 1,499 */
         {"",
          "overview.job tensor_core_pct=0; kernels.kernel name=k calls=9 short_calls=0 "
          "total_ns=15000 communication=false; kernels.kernel name=c calls=9 short_calls=0 "
@@ -402,20 +406,22 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "device_self_ns=360 "
          "tensor_cores_fit=true;",
          ""},
-        /* FP32 for 360 of 3600 ns beside others on tensor cores; if none uses tensor cores, the
-         * rule above applies */
+        /* FP32 takes 360 of 3,600 ns, and other kernels use tensor cores. If no kernel uses them,
+         * the rule above applies. */
         {"",
          "overview.job tensor_core_pct=1; " CLASS "bits32_ns=300 tf32_ns=0; " CLASS
          "bits32_ns=60 tf32_ns=0;",
          "precision note - - all"},
-        /* (180 + 360 / 2) of 3600 ns are 10 %, (180 + 359 / 2) less; (900 + 360 / 2) are 30 % */
+        /* TF32 counts half: (180 + 360 / 2) of 3,600 ns are 10 %, (180 + 359 / 2) are less, and
+         * (900 + 360 / 2) are 30 % */
         {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=360;",
          "precision note - - all"},
         {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=359;", ""},
         {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=900 tf32_ns=360;",
          "precision warning - - all"},
         {"", "overview.job tensor_core_pct=0; " CLASS "bits32_ns=3600 tf32_ns=0;", ""},
-        /* attention unfused for 100 + 60 + 20 of 3600 ns, and 19; without a softmax it is fused */
+        /* unfused attention takes 100 + 60 + 20 of 3,600 ns; with 19 in place of 20 it is below 5
+         * %; without a softmax the attention is fused */
         {"",
          CLASS "class=matrix~multiply attention_ns=100; " CLASS
                "class=softmax attention_ns=60; " CLASS "class=copy attention_ns=900; " CLASS
@@ -440,7 +446,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
 #define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
     static const advice_case cases[] = {
         {"", "memory.device rank=2 device=cuda:2 capacity_pct=95;", "memory warning - - 2"},
-        /* well used, in training and in inference */
+        /* the memory is well used: in training and in inference */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=94.9; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=0 total_ns=0; transfers.allocation rank=1 call=cudaFree "
@@ -454,7 +460,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
          "memory.device rank=1 device=cuda:1 capacity_pct=10; memory.device rank=2 device=cuda:2 "
          "capacity_pct=50;" TRAINING,
          ""},
-        /* an allocator that runs short, and one with room left */
+        /* an allocator that frees memory in steps, at 85 % of the capacity and just below */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=85; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
@@ -467,15 +473,15 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
          "memory.device *device=cuda:0 capacity_pct=98; input.rank *step_ns=1000 stall_ns=100 "
          "waits=1;",
          "memory critical - - all, input critical 100 upper all"},
-        /* 1,000 steps take 1 MB of 100 MB that are free */
+        /* in 1,000 steps, 1 MB is added; 100 MB are free */
         {"", "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4"),
          "memory_growth warning - - 1"},
-        /* one step freed memory; too few steps */
+        /* here one step freed memory, or there are too few steps */
         {"",
          "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4")
              STEP("5"),
          ""},
-    /* one step peaks at 13, the others at 10; counts for a device, not for the host */
+    /* Step 2 peaks at 13, the others at 10 or less. This counts for a device, not for the host. */
 #define PEAK(device, n, peak) "memory.step rank=1 device=" device " step=" n " peak_bytes=" peak ";"
         {"",
          "memory.device rank=1 device=cuda:1 peak_bytes=13 spike_step=2;" PEAK("cuda:1", "1", "10")
@@ -497,7 +503,7 @@ TEST(poor_clocks_and_missing_ranks_are_reported) {
          "clock_quality warning - - all"},
         {"", "clock.check matched=100 violations_after=1 worst_after_ns=9999;", ""},
         {"", "clock.rank rank=0 domain=0 set_ns=-7;", "clock_quality warning - - all"},
-        /* 2 sqrt(2) 100 ns is 282.8 ns */
+        /* the threshold is 2 sqrt(2) 100 ns = 282.8 ns */
         {"",
          "clock.rank rank=0 domain=1 uncertainty_ns=100; collectives.kind kind=allreduce "
          "median_skew_ns=282;",
@@ -513,7 +519,7 @@ TEST(poor_clocks_and_missing_ranks_are_reported) {
     check(cases, COUNT(cases));
 }
 
-/* Steps of 1,000 ns on each of the four ranks, so that 10 ns are 1 %. */
+/* Each of the four ranks has 1,000 ns of steps, so 10 ns are 1 %. */
 TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
 #define XSPACE "job.format format=xplane; job.job steps=10;"
 #define STEPS(parts) "pod.rank *host=h step_ns=1000 " parts ";"
@@ -542,7 +548,7 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("infeed_ns=40 input_wait_ns=9", ""),
         SPENT("infeed_ns=40 input_wait_ns=10", "input warning 50 upper all"),
         SPENT("infeed_ns=100 input_wait_ns=100", "input critical 200 upper all"),
-    /* Composition of input, if it takes over a tenth of the steps. */
+    /* The stages of input, which count if input takes over a tenth of the steps. */
 #define STAGES(input, own, enqueue, expected)                                                      \
     {"",                                                                                           \
      XSPACE STEPS("input_ns=" input) "pipeline.host host=h self_ns=100 preprocessing_ns=" own      \
@@ -554,25 +560,25 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         STAGES("101", "70", "30", "input_host note - - all, input_transfer note - - all"),
         STAGES("100", "50", "50", ""),
 #undef STAGES
-    /* TPUs have their own bounds for collectives: the store names the device kind. */
+    /* TPUs have their own thresholds for collectives. The store has the device's kind. */
 #define ON_TPU(parts, expected)                                                                    \
     {"", "job.format format=xplane; job.job steps=10 device_kind=TPU;" STEPS(parts), expected}
         ON_TPU("collectives_ns=59", ""),
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
 #undef ON_TPU
-        /* Barriers are part of collectives: from a tenth of the steps on they get their own item,
-         * and 20 are left. */
+        /* Barriers are part of collectives. From a tenth of the steps on, they get their own item,
+         * and the other 20 ns are left. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
-        /* late_ranks covers the waiting: 240 of 4 x 120, which leaves 60 per rank for
-         * collectives. */
+        /* late_ranks explains 240 of 4 x 120 ns of collectives as waiting, so 60 ns a rank are
+         * left. */
         {"exposed_wait_ns=60", XSPACE STEPS("collectives_ns=120") "stragglers.job verdict=none;",
          "collectives warning 60 upper all, late_ranks note 60 upper all"},
         SPENT("compute_16_ns=10 compute_32_ns=90", ""),
         SPENT("compute_16_ns=9 compute_32_ns=91", "compute_16_bit note - - all"),
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
-        /* 40 of 400 ns; 39 are less than a tenth. */
+        /* 40 of 400 ns are a tenth; 39 are less. */
         {"",
          XSPACE "hlo.work level=category category=copy-done self_ns=40; hlo.work level=category "
                 "category=fusion self_ns=360;",
@@ -581,17 +587,17 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
          XSPACE "hlo.work level=category category=copy-done self_ns=39; hlo.work level=category "
                 "category=fusion self_ns=361;",
          ""},
-        /* These rules apply to no other format, and the guides' bounds do not apply to this one. */
+        /* These rules apply only to XSpace. The usual rule on communication does not. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
         {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", XSPACE, ""},
-        /* Without steps, time beside the work is not counted as other time. */
+        /* Without steps, time without work is not counted as other time. */
         {"", "job.format format=xplane;" STEPS("other_ns=900"), ""},
     };
     check(cases, COUNT(cases));
 }
 
-/* Advice speaks of training if there is a backward pass or an optimizer, and of PyTorch if there
- * are its operators or kernels; otherwise its words fit any program. */
+/* Advice mentions training if there is a backward pass or an optimizer, and PyTorch if there are
+ * operators or kernels of PyTorch. Otherwise it fits any program. */
 TEST(advice_speaks_of_what_the_traces_hold) {
 #define SMALLER "kind=allreduce group=g size_class_bytes=1048576 bytes=1500000 "
 #define LARGER                                                                                     \
@@ -607,14 +613,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     } cases[] = {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
-        /* unmatched time may be waiting: 120 of 150, 60 of 150 */
+        /* unmatched time may be waiting: here 120 of 150 ns, and 60 of 150 below */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
          "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",
          "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "two halves of a batch", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "two halves of a batch", "buckets"},
-        /* kernels over lists of tensors: an optimizer's functor means training, another does not */
+        /* kernels over lists of tensors: only an optimizer's functor means training */
         {HIDES_BADLY,
          "kernels.kernel " SMALL("multi_tensor_apply_kernel<FusedSgdMathFunctor<4>>") ";",
          "smaller buckets", "halves"},
@@ -638,9 +644,10 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 "
          "caused most, 50 % of all waiting.",
          "named"},
-    /* Waiting keeps GPUs from computing for 1,000 of 4 x 1,000 ns. Of 3 stages and 16 / (2
-     * ranks x 2 steps) = 4 passes a schedule explains 3,000 x 2 / 4 ns, more than all of it;
-     * of 2,400 it explains 1,600 x 2 / 4 = 800. Half of it are 12.5 or 10 %. */
+    /* kept_ns is GPU time without computation. With 3 stages and 16 / (2 senders x 2 steps) = 4
+     * passes, a schedule explains (4,000 - 1,000) x 2 / 4 = 1,500 ns, more than all 1,000; of 2,400
+     * it explains (4,000 - 2,400) x 2 / 4 = 800. Twice as many micro-batches save half of 1,000 or
+     * 800: 12.5 or 10 % of 4,000. */
 #define BUBBLE(kept_ns)                                                                            \
     "stragglers.job verdict=bubble; job.job steps=2; whatif.job step_ns=480; stragglers.pipeline " \
     "stages=3 transfers=16 senders=2 kept_ns=" kept_ns ";"
@@ -650,7 +657,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Saves at most 10.0 % of a step (48 ns), with twice as many micro-batches.", "now and"},
         {"exposed_wait_ns=400", "stragglers.job verdict=bubble;",
          "it is also unknown how much a larger number of micro-batches would save.", "now and"},
-        /* of the ranks to fix, in 60 of 110 ns of their gaps */
+        /* looks only at gaps of the rank to fix; "collect" has 60 of their 110 ns */
         {"",
          LED_BY_HOSTS "whatif.item what=rank name=0 ranks=1; whatif.item what=rank name=1 ranks=1; "
                       "whatif.item what=plan name=1 ranks=1 saved_ns=50 saved_pct=5; idle.gap "
@@ -658,7 +665,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
                       "rank=0 duration_ns=900 cause=host_work host=read host_ns=900;",
          "does between launches, in the longest gaps mostly in \"collect\" (tmerge", "read"},
         {"", COPIES, "cudaMallocHost", "DataLoader"},
-        /* no words of PyTorch or CUDA for copies that XLA decides */
+        /* for XLA, which decides about copies itself, the text does not mention PyTorch or CUDA */
         {"", COPIES OF_XLA, "in few large pieces", "cudaMallocHost"},
         {"", COPIES "job.format format=trace_viewer;", "in few large pieces", "cudaMallocHost"},
         {"", COPIES OF_XLA "job.format format=kineto;", "cudaMallocHost", "large pieces"},
@@ -679,14 +686,15 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "DataLoader(pin_memory=True)", "cudaMallocHost"},
         {"", "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
          "CUDA or HIP graphs", "torch"},
-        /* in an episode the GPU is judged by the episode's steps; with two findings both are
-         * reported; the host is not named if nothing points to it */
+        /* For an episode, the GPU is judged by the steps of the episode. With two findings, both
+         * are named. The host is not named if nothing points to it. */
         {"exposed_wait_ns=400",
          "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=episode unit=step from=2 to=3 caused_share=1; overlap.step rank=0 step=2 "
          "window_ns=9 compute_ns=5; overlap.step rank=1 step=2 window_ns=9 compute_ns=9;",
          "Look at the GPU of rank 1 in steps 2 to 3: ", "the host"},
-    /* 70 more idle, 35 of them waiting for batches; 34 if the other rank waits 1 for its own */
+    /* Rank 1 idles for 70 ns more than rank 0. For 35 or 34 of these it waits longer than rank 0
+     * for batches, which is half of them, or less. */
 #define LATE_IN_STEP(of_0, of_1)                                                                   \
     "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 shape=episode "   \
     "unit=step from=2 to=2 caused_share=1; overlap.step rank=0 step=2 window_ns=99 compute_ns=20 " \
@@ -708,8 +716,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Look at rank 1: the traces do not show", "too late"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
-        /* where short kernels and communication are launched: 6 of 8, and all of it; PyTorch's
-         * record_param_comms does not count as a place, and 200 us is not short */
+        /* The text says where short kernels and communication are launched: 6 of 8 short kernels,
+         * and all communication. PyTorch's record_param_comms does not count as a place, and
+         * kernels of 200 us are not short. */
         {"",
          "kernels.kernel " SMALL(
              "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
@@ -728,8 +737,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "level=kernel kernel=k "
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
-        /* names where the host waited, as far as known */
-        /* FP32 for 360 of 3600 ns counts more than TF32 for 716, and less than TF32 for 724 */
+        /* FP32 takes 360 of 3,600 ns. This counts more than 716 ns of TF32, and less than 724. */
         {"", "overview.job tensor_core_pct=1; classes.work level=class bits32_ns=360 tf32_ns=716;",
          " in FP32 take 10 % of the compute time (90 ns a rank); those in TF32 take 20 % (179 ns a "
          "rank).",
@@ -742,7 +750,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "call=cudaStreamSynchronize inside=step lost_ns=5 calls_per_step=24;",
          "queue. Most of it is in \"cudaStreamSynchronize\" in \"step\", 24 calls a step. Kernels",
          " of \""},
-        /* for 60 of 100 ns of the longest gaps; 40 are too few to name it */
+        /* "forward" has 60 of 100 ns of the longest gaps; 40 are too few to name it */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=60; idle.gap rank=0 "
@@ -761,7 +769,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=40 unrecorded_ns=60;",
          "During most of the longest gaps the host is in no recorded call.", "forward"},
-        /* unrecorded calls are not called fast */
+        /* if calls were not recorded, the text does not say that the host was fast */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 other_ns=900; launches.rank "
          "*unlinked=9 events=8;",
@@ -787,21 +795,21 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Kernels run for 10 % of the recording; ", "steps"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900; job.job steps=3;",
          "Kernels run for 10 % of the steps; ", "recording"},
-        /* unknown facts are left out */
+        /* the text leaves out facts that are unknown */
         {"exposed_comm_ns=400 exposed_wait_ns=400", "stragglers.job verdict=inconclusive;",
          "Find what delays ranks,", "rank 0"},
         {"",
          "transfers.kind rank=0 kind=htod count=1 bytes=0 total_ns=9 union_ns=90 overlap_ns=0 "
          "host_memory=pinned;",
          "1 copy between", "MB"},
-        /* 100 of 100 + 300 - 60 */
+        /* 100 of 100 + 300 - 60 ns are hidden: 29 % */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
          "Without these waits, 29 % of communication is hidden. The largest part of the exposed "
          "time is AllReduce (300 ns a "
          "rank, with waiting).",
          "rank)."},
-        /* 20 of computation are left, 390 of communication */
+        /* computation that could hide communication: 20 ns are left, for 390 ns of communication */
         {"compute_ns=30 comm_ns=400 overlap_ns=10 exposed_comm_ns=390",
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
@@ -809,8 +817,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "The largest part of the exposed time is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
-        /* Of 4 x 250 exposed 4 x 100 are waiting for late ranks, which no receive holds: of the
-         * AllReduces' 4 x 130 then 120 are left, of receives 4 x 120 */
+        /* 4 x 100 of the 4 x 250 exposed ns are waiting for late ranks, and none of this is in
+         * receives. After subtraction, 4 x 30 ns of AllReduce and 4 x 120 ns of receives are
+         * left. */
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
@@ -820,7 +829,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
          ". The largest part of the exposed time is AllReduce (190 ns a rank)", "micro-batches"},
-        /* 120 of 4 x 150 */
+        /* 120 of 150 ns are unmatched */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
          "late_sender_ns=90; bubble.pair from_rank=1 to_rank=2 late_sender_ns=250;",
@@ -828,7 +837,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "these operations, receivers of all ranks waited 340 ns for their senders, hidden or not "
          "(tmerge show bubble). The traces do not show how much of the rest is waiting.",
          "hold no rank up"},
-        /* half of 4 x 150, in a job of 8 ranks */
+        /* half of the 150 ns are unmatched, in a job of 8 ranks */
         {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
          "Add the traces of the missing ranks first, because most of this time may be waiting for "
          "them. Otherwise start communication earlier",
@@ -850,13 +859,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "88 ns "
          "more than the mean: 98 % of the imbalance of all 3 steps.",
          "Balance"},
-        /* a rank that computes most in two of three steps is not a matter of one step */
+        /* if a rank computes most in two of three steps, the text does not blame one step */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=3; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
          "rank 3", "no other step is as uneven"},
-        /* one rank computes most, in few steps; then also because its GPU is slow */
+        /* one rank computes most, but there are few steps; in the second case its GPU is slow */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
@@ -865,7 +874,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
-        /* the saving is that of the rank, if it alone saves 1 % */
+        /* the text has the saving of the rank if fixing only this rank saves at least 1 % */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
@@ -876,7 +885,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
          "saved_pct=4; whatif.item what=rank name=2 saved_ns=9 saved_pct=0.9;",
          "Fixing it saves 4.0 % ", "Check whether"},
-        /* unless its whole pipeline stage, ranks 2 and 3, is the set to fix */
+        /* but here the plan is to fix the whole pipeline stage, ranks 2 and 3 */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "
@@ -884,15 +893,15 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "name=3,~2 ranks=2 saved_ns=50 saved_pct=5; whatif.item what=stage name=1 ranks=2 "
          "saved_ns=50 saved_pct=5;",
          "or look at the GPUs of stage 1 (ranks 2-3): ", "rank 2:"},
-        /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150; 39 is not four times 10; (40 - 10) x 1
-         * x 1 is not enough */
+        /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150. Below: 39 is not four times 10, and (40
+         * - 10) x 1 x 1 is too little. */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
          "2 AllReduces of 1.5 MB on average took 40 ns (median) after all ranks here had arrived, "
          "although one of 64.0 MB takes 10 ns. Size does not explain the difference",
          "Find what"},
-        /* (90 - 10) 2 x 4 ns are over half of 4 x 150: it is no transfer to be made faster */
+        /* (90 - 10) x 2 x 4 ns are over half of 4 x 150, which is too much for a slow transfer */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
@@ -911,13 +920,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication is hidden", "after all ranks"},
-        /* which is of the gaps alone */
+        /* this saving is of the gaps only */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
                                       "sure=true; whatif.item what=limit name=launch saved_ns=83 "
                                       "saved_pct=8.3;",
          "if launch latency took no time; fused kernels may save more.", "serving"},
-        /* of a bound the larger end: 228 of 1,000 */
+        /* of the two ends of a bound, the larger one is used: 228 of 1,000 */
         {HIDES_BADLY,
          "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "
          "saved_ns=45 saved_pct=4.5 saved_most_ns=228;",

@@ -1,4 +1,4 @@
-/* Alignment of whole groups: simulated ones with known truth, and members to be left out. */
+/* Alignment of whole groups: simulated groups of known truth, and members to leave out. */
 #include "match/align.h"
 
 #include "run_fixture.h"
@@ -36,8 +36,8 @@ static void free_group(group *g) {
     free(g->seen);
 }
 
-/* Fails if kernels of different operations got the same number. Returns how many of the operations
- * that all ranks recorded were found on all of them, in permille. */
+/* Fails if kernels of different operations got the same number. Otherwise counts the operations
+ * that all ranks recorded, and returns how many of them were found on all ranks [permille]. */
 static int64_t found_permille(const group *g) {
     int64_t *truth = calloc(g->n_operations, sizeof *truth);
     int *members = calloc(g->n_operations, sizeof *members);
@@ -121,7 +121,7 @@ static void make_cases(named_spec *cases) {
     cases[12].spec.skipped_steps = cases[13].spec.skipped_steps = 3;
     cases[12].spec.offset_ns = 5000 * MS;
     cases[13].spec.knows_steps = false;
-    cases[14].spec.lost_permille = 75; /* each rank lacks some: of 13 in a step 9 can be found */
+    cases[14].spec.lost_permille = 75; /* of 13 operations in a step, 9 are on all ranks */
     cases[14].least_permille = 600;
 }
 
@@ -148,8 +148,8 @@ static void check_left_out(const group_spec *spec, tm_unmatched reason) {
     free_group(&g);
 }
 
-/* Equal layers at equal intervals: every shift fits equally well. One rank begins a step later, so
- * that counts do not help either; only step numbers do. */
+/* Layers are equal and at equal intervals, so every shift fits equally well. One rank begins a step
+ * later, so counts do not help. Only step numbers do. */
 TEST(a_perfectly_periodic_job_is_ambiguous_without_steps) {
     group_spec spec = usual;
     spec.jitter_ns = 0;
@@ -219,7 +219,7 @@ TEST(a_rank_that_does_not_correspond_is_left_out_alone) {
     check_one_out(other_times, TM_UNMATCHED_INCOHERENT);
 }
 
-/* The reference is the member with the most kernels: rank 2, which matches no other rank. */
+/* The first reference is the member with the most kernels: rank 2, which matches no other rank. */
 TEST(another_reference_is_taken_where_most_do_not_correspond) {
     tm_error err;
     group_spec longer = usual;
@@ -237,9 +237,9 @@ TEST(another_reference_is_taken_where_most_do_not_correspond) {
     free_group(&g);
 }
 
-/* Ranks 0, 1 and 2 share the first 300 operations. Rank 0 lacks the operations that ranks 1 and 2
- * record after them, and at that point the clock of rank 2 was set forward by a second: ranks 1 and
- * 2 agree by what they share with rank 0, but are a second apart by the rest. */
+/* Ranks 0, 1 and 2 share the first 300 operations. Only ranks 1 and 2 record the later ones, and
+ * before those the clock of rank 2 was set forward by a second. So the first part aligns ranks 1
+ * and 2 through rank 0, and the rest shows them a second apart. */
 TEST(members_that_contradict_each_other_are_left_out) {
     enum { SHARED = 300, N = 1100 };
     tm_error err;
@@ -266,7 +266,7 @@ TEST(members_that_contradict_each_other_are_left_out) {
     }
 }
 
-/* 10,000 kernels; alignment takes longer if steps are not known. */
+/* Each rank has 10,000 kernels. Alignment takes longer if steps are not known. */
 TEST(large_groups_are_aligned) {
     group_spec spec = usual;
     spec.per_step = 100;

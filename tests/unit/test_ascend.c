@@ -45,8 +45,8 @@ static reading read_ascend(const char *text) {
     return read_unit_text(format, text, "trace_view.json", NULL);
 }
 
-/* Writes "name category begin duration pid:tid"; for a device event also its device and stream, for
- * communication also "kind group seq in out type". */
+/* Writes "name category begin duration pid:tid". For a device event, also writes its device and
+ * stream, and for communication also "kind group seq in out type". */
 static void event_text(const reading *r, size_t i, char *out, size_t size) {
     const tm_raw_event *e = event_at(r, i);
     const tm_track *track = track_at(r, i);
@@ -66,7 +66,7 @@ static void event_text(const reading *r, size_t i, char *out, size_t size) {
     }
 }
 
-/* Process 7: the pids of its layers are 7 * 1024 + layer * 32 + device, here with device 2. */
+/* Process 7 on device 2. The pid of a layer is 7 * 1024 + layer * 32 + device. */
 #define NAMED(pid, name)                                                                           \
     "{'ph':'M','name':'process_name','pid':" #pid ",'args':{'name':'" name "'}}"
 #define PROCESSES                                                                                  \
@@ -108,7 +108,7 @@ static const struct {
     {HCCL("hcom_reduceScatter__1_2_1", ""),
      OPERATION("hcom_reduceScatter kernel") " reduceScatter 1 2 -1 8 BFloat16"},
     {HCCL("hcom_receive__1_2_1", ""), OPERATION("hcom_receive kernel") " recv 1 2 -1 8 BFloat16"},
-    /* sequence numbers of the second iteration follow all of the first: 2^32 + 5 */
+    /* the sequence numbers of the second iteration come after all of the first: 2^32 + 5 */
     {HCCL("hcom_broadcast__868_5_2", ""),
      OPERATION("hcom_broadcast kernel") " broadcast 868 4294967301 8 8 BFloat16"},
     {HCCL("Notify_Wait", ",'task type':'Notify_Wait'"),
@@ -122,10 +122,10 @@ static const struct {
     {"{'ph':'X','cat':'dequeue','name':'Dequeue@Mul','pid':7,'tid':9,'ts':'3','dur':1}",
      "Dequeue@Mul cuda_runtime 3000 1000 7:9"},
     {"{'ph':'X','cat':'kernel','name':'a','pid':7,'tid':9,'ts':'3','dur':1}",
-     "a other 3000 1000 7:9"}, /* a host thread runs no kernel */
+     "a other 3000 1000 7:9"}, /* an event on a host thread is not a kernel */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':3,'dur':'1'}",
-     "a cpu_op 3000 1000 7:9"}, /* numbers and strings are equivalent */
-    /* more digits than a double holds, and finer than a nanosecond: half rounds away from zero */
+     "a cpu_op 3000 1000 7:9"}, /* a number may be written as a string */
+    /* more digits than a double has, and below a ns: half is rounded away from zero */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
      "1543.3955000000001}",
      "a cpu_op 1736405443905259291 1543396 7:9"},
@@ -161,7 +161,7 @@ TEST(numbers_of_calls_are_no_part_of_a_kernels_name) {
         {"trans_TransData_3", "", "trans_TransData"},
         {"atomic_memset-1_9012_0", "Mul", "atomic_memset-1"},
         {"aclnnMm_MatMulCommon_MatMulV2", "aclnnMm", NULL},
-        {"Add118", "", NULL}, /* its type may end with any of these digits */
+        {"Add118", "", NULL}, /* the type may end with any of these digits */
         {"Add118", "Mul", NULL},
         {"Add", "Add", NULL},
     };
@@ -179,7 +179,7 @@ TEST(what_is_odd_is_counted) {
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
                         "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
-    /* 250 against 235 ns: more than the allowed 10 for its one interval. */
+    /* 250 and 235 ns differ by more than the 10 ns that are allowed for one interval. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
     close_reading(&r);
@@ -233,12 +233,12 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     assert_int_equal(tm_timeline_build(&traces, 1, 0, &r.ground.context, &t, &r.ground.err), TM_OK);
     launch_text(&r, &t, "aclnnMm_MatMul", found, sizeof found);
     assert_string_equal(found, "Node@launch 165000 Enqueue 120000 ");
-    /* Without HostToDevice events only the operator's start is known, not its call. */
+    /* Without HostToDevice events, only the operator's start is known, not its call. */
     launch_text(&r, &t, "hcom_allReduce", found, sizeof found);
     assert_string_equal(found, "launch (its call is not recorded) 180000 ");
     launch_text(&r, &t, "MEMCPY_ASYNC (HtoD)", found, sizeof found);
     assert_string_equal(found, "");
-    /* The enqueue is within the step and aten::mm; the call itself is after both. */
+    /* The enqueue is inside the step and aten::mm. The launch call comes after both. */
     uint32_t kernel = row_named(&r.ground, &t, "aclnnMm_MatMul");
     assert_int_equal(t.n_steps, 1);
     assert_int_equal(t.steps[0].number, 3);
@@ -267,7 +267,7 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     close_reading(&r);
 }
 
-/* Level 0: no process of calls; the queue's thread is known from its Dequeue events. */
+/* At level 0 there is no process of calls. The queue's thread is found by its Dequeue events. */
 TEST(without_calls_the_time_of_a_launch_is_known) {
     char found[256];
     tm_timeline t;
@@ -291,7 +291,7 @@ TEST(without_calls_the_time_of_a_launch_is_known) {
     close_reading(&r);
 }
 
-/* Every possible end of the file. */
+/* The trace is cut at every byte. */
 TEST(a_truncated_trace_gives_what_it_holds) {
     size_t size, most = 0;
     const char *bytes = fixture(&size);
@@ -310,7 +310,7 @@ TEST(a_truncated_trace_gives_what_it_holds) {
         }
         close_reading(&r);
     }
-    assert_int_equal(most, 13); /* including the call that is added for the collective */
+    assert_int_equal(most, 13); /* includes the call that is added for the collective */
 }
 
 TEST(malformed_text_is_refused_where_it_is) {
@@ -319,7 +319,7 @@ TEST(malformed_text_is_refused_where_it_is) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-/* Keys that cross pieces of 64 KiB; keys that name no operation; and a name with two groups. */
+/* Keys that cross pieces of 64 KiB, keys that name no operation, a name with two groups. */
 TEST(the_analysis_beside_a_trace_tells_groups) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
     assert_non_null(mkdtemp(base));
@@ -382,12 +382,12 @@ TEST(folders_tell_host_and_rank) {
         {"a/PROF_1/msprof_2.db", "a/PROF_1/mindstudio_profiler_output/msprof_3.db", true},
         {"a/PROF_1/msprof_3.db", "a/PROF_1/msprof_2.db", false},
         {"a/PROF_1/msprof_2.db", "a/PROF_2/msprof_3.db", false},
-        {"a/msprof_2.db", "a/msprof_3.db", false}, /* of two ranks */
+        {"a/msprof_2.db", "a/msprof_3.db", false}, /* the databases are of two ranks */
     };
     for (size_t i = 0; i < COUNT(pairs); i++)
         assert_int_equal(tm_ascend_msprof_is_covered(pairs[i].path, pairs[i].other),
                          pairs[i].covered);
-    /* A rank's folder, the one that the profiler's analysis makes in it, and the trace there. */
+    /* A rank's folder, the analysis folder that the profiler makes in it, and the trace there. */
     char base[] = "/tmp/test_ascend_XXXXXX", output[64], trace[96], info[128];
     assert_non_null(mkdtemp(base));
     snprintf(output, sizeof output, "%s/ASCEND_PROFILER_OUTPUT", base);
@@ -398,7 +398,7 @@ TEST(folders_tell_host_and_rank) {
     assert_int_equal(tm_ascend_rank_of("ascend_pytorch_profiler.db"), -1);
     static const struct {
         const char *file;
-        int64_t rank; /* rank once this file exists, too */
+        int64_t rank; /* rank that is found once this file exists, too */
     } steps[] = {{"profiler_info.json", -1},
                  {"profiler_info_12.json", 12},
                  {"ASCEND_PROFILER_OUTPUT/profiler_info_7.json", 7},

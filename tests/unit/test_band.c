@@ -1,4 +1,4 @@
-/* Pairing of two ranks' kernels along a clock offset: small cases worked out by hand. */
+/* Pairing of two ranks' kernels at a clock offset: small cases computed by hand. */
 #include "match/band.h"
 
 #include "run_fixture.h"
@@ -16,14 +16,13 @@ static tm_unmatched pair(const rank_run *ref, const rank_run *other, int64_t *pa
     return pair_drifting(ref, other, 0.0, partners);
 }
 
-/* Returns the partner of the reference's 6th kernel. */
 static int64_t partner_of_6th(const rank_run *ref, const rank_run *other) {
     int64_t partners[N];
     assert_int_equal(pair(ref, other, partners), TM_UNMATCHED_NOT);
     return partners[5];
 }
 
-/* Returns a run with `ends_us` without the ends in the mask, ahead by ahead_us. */
+/* Returns a run of `ends_us` without the masked ends, on a clock ahead by ahead_us. */
 static rank_run without(unsigned mask, int64_t ahead_us) {
     int64_t ends[N];
     size_t n = 0;
@@ -35,7 +34,7 @@ static rank_run without(unsigned mask, int64_t ahead_us) {
 
 TEST(kernels_that_either_rank_lacks_are_passed_over) {
     static const struct {
-        unsigned ref, other; /* kernels that each lacks */
+        unsigned ref, other; /* bit k: the rank lacks kernel k */
     } cases[] = {{0, 0},           {0, 1},      {0, 0x8000}, {0, 0x0180},     {0x0042, 0},
                  {0x0002, 0x2000}, {0, 0x5050}, {3, 0xC000}, {0x0010, 0x0020}};
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -54,8 +53,9 @@ TEST(kernels_that_either_rank_lacks_are_passed_over) {
     }
 }
 
-/* Of two close kernels A and B the reference lacks B and the other rank lacks A; each would be the
- * other's nearest. A runs from 3290 to 3300, B from 3310 to 3320: no rank can have been in both. */
+/* The reference has only A, and the other rank has only B, of two close kernels A and B. Each is
+ * the nearest to the other. A runs from 3290 to 3300, B from 3310 to 3320: they do not overlap, so
+ * they cannot be one operation. */
 TEST(of_two_close_ones_the_other_is_no_partner) {
     int64_t partners[N], shifted[N];
     for (size_t i = 0; i < N; i++)
@@ -68,8 +68,8 @@ TEST(of_two_close_ones_the_other_is_no_partner) {
     free_run(&other);
 }
 
-/* Without synchronisation the ends decide: five times the noise of 5 us and 6 % of 10 us is
- * 28 us. */
+/* Kernels that do not synchronise are judged by their ends. The limit is five times the noise of 5
+ * us plus 6 % of 10 us: 28 us. */
 TEST(what_need_not_run_together_may_end_apart) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     for (size_t i = 0; i < N; i++)
@@ -82,8 +82,8 @@ TEST(what_need_not_run_together_may_end_apart) {
     free_run(&other);
 }
 
-/* Three series of three broadcasts: at the start, and after the 6th and the 12th operation. The
- * other rank is late to them, and ends each when the reference ends the next. */
+/* There are three series of three broadcasts: at the start, and after the 6th and the 12th
+ * operation. The other rank is late to them: it ends each when the reference ends the next one. */
 static bool is_broadcast(size_t i) {
     return i < 3 || (i >= 6 && i < 9) || (i >= 12 && i < 15);
 }
@@ -108,17 +108,17 @@ static rank_run with_broadcasts(unsigned lacking, bool late) {
 
 TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
     static const struct {
-        unsigned ref, other; /* kernels that each lacks */
-        unsigned paired;     /* of the reference's kernels, numbered as if it had all */
+        unsigned ref, other; /* bit k: the rank lacks kernel k */
+        unsigned paired;     /* bit k: kernel k of the reference is paired */
     } cases[] = {
         {0, 0, 0xffff},
-        {0, 1 << 7, 0xffff & ~0x1c0}, /* nothing shows which of the three it is */
+        {0, 1 << 7, 0xffff & ~0x1c0}, /* nothing shows which of the three broadcasts is missing */
         {1 << 7, 0, 0xffff & ~0x1c0},
-        {0, 1 << 10, 0xffff & ~0x400},      /* one that synchronises */
+        {0, 1 << 10, 0xffff & ~0x400},      /* kernel 10 synchronises */
         {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack others */
-        {1 << 6, 1 << 8, 0xffff},           /* undetectable if nothing else is missing */
+        {1 << 6, 1 << 8, 0xffff},           /* cannot be detected if nothing else is missing */
         {1 << 6 | 1 << 10, 1 << 8 | 1 << 9, 0x8e38 & ~0x600},
-        {0, 1 << 0, 0xffff & ~0x7}, /* before the first paired kernel */
+        {0, 1 << 0, 0xffff & ~0x7}, /* before the first kernel that is paired */
         {0, 1 << 0 | 1 << 1 | 1 << 2, 0xffff & ~0x7},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -139,20 +139,20 @@ TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
     }
 }
 
-/* An end that is 100 us late; both kernels ran at the same time for all of the shorter one's
- * 10 us. */
+/* The end is 100 us late, but both kernels ran at the same time for all 10 us of the shorter
+ * one. */
 TEST(a_late_end_is_still_a_partner) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50);
     other.run.marks[5].end_ns += 100 * US;
     assert_int_equal(partner_of_6th(&ref, &other), 5);
-    other.run.marks[5].end_ns += 100 * US; /* over half of the 310 us to the previous end: */
-    assert_int_equal(partner_of_6th(&ref, &other), -1); /* ambiguous */
+    other.run.marks[5].end_ns += 100 * US; /* more than half of the 310 us to the previous end, */
+    assert_int_equal(partner_of_6th(&ref, &other), -1); /* so the partner is ambiguous */
     free_run(&ref);
     free_run(&other);
 }
 
-/* 300 kernels about 10 ms apart on clocks that drift apart by 100 ppm: 300 us in all. The drift is
- * known to 3 ppm; over 64 kernels, 10 ms apart, that is 2 us, over all 9 us. */
+/* 300 kernels are about 10 ms apart, on clocks that drift by 100 ppm: by 300 us in all. The drift
+ * is known to 3 ppm: this gives 2 us over 64 kernels, and 9 us over all kernels. */
 TEST(the_offset_follows_the_drift) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
@@ -169,7 +169,7 @@ TEST(the_offset_follows_the_drift) {
     free_run(&other);
 }
 
-/* From the 200th kernel on the other's clock is a second ahead: later kernels stay unpaired. */
+/* From the 200th kernel on, the other clock is a second ahead. These kernels stay unpaired. */
 TEST(pairing_ends_where_the_clock_was_set) {
     enum { MANY = 300 };
     int64_t a[MANY], b[MANY], partners[MANY];
@@ -191,7 +191,7 @@ TEST(what_does_not_correspond_is_refused) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
     assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* no common time */
     for (size_t i = 0; i < N; i++)
-        other.run.marks[i].token = i < 2 ? 2 : 1; /* two of 16 are other operations */
+        other.run.marks[i].token = i < 2 ? 2 : 1; /* two of the 16 are of another operation */
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_TOKENS);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(partners[i], -1);

@@ -23,7 +23,7 @@ TEST(a_vector_keeps_its_elements_while_it_grows) {
     assert_null(vec.data);
     assert_int_equal(vec.n, 0);
     assert_int_equal(vec.cap, 0);
-    assert_int_equal(vec.size, sizeof(uint32_t)); /* it can be filled again */
+    assert_int_equal(vec.size, sizeof(uint32_t)); /* the freed vector can be filled again */
 }
 
 TEST(appending_copies_many_or_makes_room_for_them) {
@@ -79,7 +79,7 @@ TEST(pieces_of_an_arena_are_aligned_and_apart) {
     tm_arena arena = {0};
     unsigned char *pieces[N];
     for (size_t i = 0; i < N; i++) {
-        size_t size = i * 37 % 400; /* 0 to 399 bytes, about 600 KB: several blocks */
+        size_t size = i * 37 % 400; /* 0 to 399 bytes, about 600 KB in all: several blocks */
         pieces[i] = tm_arena_alloc(&arena, size);
         assert_non_null(pieces[i]);
         assert_int_equal((uintptr_t)pieces[i] % _Alignof(max_align_t), 0);
@@ -94,7 +94,7 @@ TEST(pieces_of_an_arena_are_aligned_and_apart) {
 }
 
 TEST(pieces_of_pages_begin_on_lines_and_are_apart) {
-    enum { N = 60, BYTES = 70001 }; /* 4.2 MB: several blocks */
+    enum { N = 60, BYTES = 70001 }; /* 4.2 MB in all: several blocks */
     tm_pages pages = {0};
     unsigned char *pieces[N];
     for (int i = 0; i < N; i++) {
@@ -239,7 +239,7 @@ TEST(a_mixed_hash_goes_on_from_another_with_every_byte) {
     assert_true(tm_hash_mixed(0, "ba", 2) != ab);
 }
 
-/* Compared with a linear search; values repeat, and some are below every value searched for. */
+/* Compared with a linear search. Values repeat, and some are below every requested value. */
 TEST(the_nearest_before_a_place_that_reaches_as_far_is_found) {
     int64_t v[40];
     for (size_t n = 0; n < COUNT(v); n++) {

@@ -1,15 +1,15 @@
-/* Who arrived last at an operation, and whose wait that caused: splits worked out by hand. */
+/* Who arrived last at an operation, and whose wait that caused: splits computed by hand. */
 #include "waits/blame.h"
 
-#define ONE (INT64_C(1) << 40) /* a nanosecond in the unit of shares */
+#define ONE (INT64_C(1) << 40) /* one nanosecond in the unit of shares */
 
 enum { MEMBERS = 9 };
 
-/* An operation, its answers, and its pairs by rank. */
+/* An operation, the answers for its members, and its pairs by rank. */
 typedef struct outcome {
     tm_comm_record members[MEMBERS];
     tm_comm_answer answers[MEMBERS];
-    int64_t pairs[MEMBERS][MEMBERS]; /* [late][waiting] in 2^-40 ns */
+    int64_t pairs[MEMBERS][MEMBERS]; /* [late rank][waiting rank] in 2^-40 ns */
     size_t n, n_pairs;
 } outcome;
 
@@ -30,7 +30,7 @@ static void read_pairs(outcome *o, tm_pair_map *map) {
     tm_vec_free(&pairs);
 }
 
-/* Rank i is in [begin[i], end[i]); the operation's members are in the order of ranks. */
+/* Rank i is in the operation in [begin[i], end[i]). The members are in the order of ranks. */
 static outcome blame(const int64_t *begin, const int64_t *end, size_t n, bool waits) {
     outcome o = {.n = n};
     tm_instance instance = {.n = n, .last_ns = begin[0], .waits = waits};
@@ -53,36 +53,37 @@ static int64_t caused_units(const outcome *o, size_t member) {
     return units(o->answers[member].caused_ns, o->answers[member].caused_fraction);
 }
 
-/* A split whose shares are whole nanoseconds. */
+/* A case whose shares are whole nanoseconds. */
 typedef struct split {
     size_t n;
     int64_t begin[5], end[5];
     int64_t wait[5], caused[5];
-    int64_t pairs[5][5]; /* [late][waiting] */
+    int64_t pairs[5][5]; /* [late rank][waiting rank] */
     int last;            /* the only rank that came last; -1 for a tie */
-    int64_t lateness;    /* of the last rank */
+    int64_t lateness;    /* lateness of the last rank */
     const char *tied;    /* 'x' for each rank in the tie */
 } split;
 
 static const split splits[] = {
-    /* two ranks: 0 waits 10 for 1 */
+    /* two ranks: 0 waits 10 ns for 1 */
     {2, {0, 10}, {20, 20}, {10, 0}, {0, 10}, {{0}, {10}}, 1, 10, ".."},
     {2, {15, 10}, {20, 20}, {0, 5}, {5, 0}, {{0, 5}}, 0, 5, ".."},
     {2, {10, 10}, {20, 20}, {0, 0}, {0, 0}, {{0}}, -1, 0, "xx"},
     /* 0 ends at 4, before 1 begins */
     {2, {0, 10}, {4, 20}, {4, 0}, {0, 4}, {{0}, {4}}, 1, 10, ".."},
-    /* three: gap [0, 6): 0 waits 6, caused by 1 and 2, 3 each; gap [6, 10): 0 and 1 wait 4 each, 8
-     * caused by 2 */
+    /* three ranks. Gap [0, 6): 0 waits 6, caused by 1 and 2, 3 each. Gap [6, 10): 0 and 1 wait 4
+     * each, so 2 causes 8 */
     {3, {0, 6, 10}, {20, 20, 20}, {10, 4, 0}, {0, 3, 11}, {{0}, {3}, {7, 4}}, 2, 4, "..."},
-    /* 1 and 2 arrive together: 0 waits 10, 5 for each */
+    /* 1 and 2 arrive together: 0 waits 10, of which each causes 5 */
     {3, {0, 10, 10}, {20, 20, 20}, {10, 0, 0}, {0, 5, 5}, {{0}, {5}, {5}}, -1, 0, ".xx"},
     {3, {7, 7, 7}, {20, 20, 20}, {0}, {0}, {{0}}, -1, 0, "xxx"},
-    /* 0 ends at 4: of its 4, 2 each are caused by 1 and 2; 1 waits 4 for 2 */
+    /* 0 ends at 4: 1 and 2 cause 2 each of its 4; 1 waits 4 for 2 */
     {3, {0, 6, 10}, {4, 20, 20}, {4, 4, 0}, {0, 2, 6}, {{0}, {2}, {2, 4}}, 2, 4, "..."},
-    /* 0 ends at 8: 6 in the first gap, 3 each; in the second gap 0 waits 2, and 1 waits 4 */
+    /* 0 ends at 8: it waits 6 in the first gap, 3 for each; then 0 waits 2, and 1 waits 4 */
     {3, {0, 6, 10}, {8, 20, 20}, {8, 4, 0}, {0, 3, 9}, {{0}, {3}, {5, 4}}, 2, 4, "..."},
-    /* five: gaps of 12, 12, 12, 12 with 1, 2, 3, 4 waiting for 4, 3, 2, 1: shares of 3, 8, 18, 48;
-     * pairs: of a rank's wait 12/4 = 3, 12/3 = 4, 12/2 = 6, 12 in the gaps in which it waits */
+    /* five ranks, four gaps of 12: 1, 2, 3 and 4 ranks wait for 4, 3, 2 and 1 late ranks. A late
+     * rank gets 12 x 1/4 = 3, 12 x 2/3 = 8, 12 x 3/2 = 18 and 12 x 4 = 48. A pair gets 12/4 = 3,
+     * 12/3 = 4, 12/2 = 6 and 12 in the gaps in which its rank waits */
     {5,
      {0, 12, 24, 36, 48},
      {60, 60, 60, 60, 60},
@@ -107,13 +108,13 @@ static void check_split(const split *s, const outcome *o) {
         assert_int_equal(a->untied, s->last >= 0);
         assert_true(a->matched);
         assert_int_equal(a->group_size, s->n);
-        assert_int_equal(a->step, 40); /* of the lowest rank */
+        assert_int_equal(a->step, 40); /* the step of the lowest rank */
         for (size_t k = 0; k < s->n; k++) {
             assert_int_equal(o->pairs[i][k], s->pairs[i][k] * ONE);
             n_pairs += s->pairs[i][k] > 0;
         }
     }
-    assert_int_equal(o->n_pairs, n_pairs); /* only those with a share */
+    assert_int_equal(o->n_pairs, n_pairs); /* only pairs with a share are there */
 }
 
 TEST(waits_are_split_in_layers) {
@@ -124,11 +125,12 @@ TEST(waits_are_split_in_layers) {
 }
 
 TEST(shares_are_rounded_down_to_2_to_the_minus_40) {
-    /* Five ranks, 1 ns apart: shares of 1/4, 2/3, 3/2 and 4. In 2^-40 ns 1/4 is 274877906944,
-     * 2/3 = 2199023255552 / 3 is 733007751850 2/3, 3/2 is 1649267441664, 4 is 4398046511104. */
+    /* Five ranks, 1 ns apart: the shares are 1/4, 2/3, 3/2 and 4. In units of 2^-40 ns, 1/4 is
+     * 274877906944, 2/3 is 2199023255552 / 3 = 733007751850 2/3, 3/2 is 1649267441664, 4 is
+     * 4398046511104. */
     static const int64_t begin[] = {0, 1, 2, 3, 4}, end[] = {9, 9, 9, 9, 9};
     static const int64_t caused[] = {0, 274877906944, 1007885658794, 2657153100458, 7055199611562};
-    /* A pair has 1/4, 1/3, 1/2 and 1 of the gaps in which its rank waits; 1/3 is 366503875925 1/3:
+    /* A pair has 1/4, 1/3, 1/2 and 1 of the gaps in which its rank waits. 1/3 is 366503875925 1/3.
      * (4, 0) = 274877906944 + 366503875925 + 549755813888 + 1099511627776 */
     static const int64_t for_zero[] = {0, 274877906944, 641381782869, 1191137596757, 2290649224533};
     outcome o = blame(begin, end, 5, true);
@@ -153,7 +155,8 @@ TEST(an_operation_without_wait_has_no_blame) {
     }
 }
 
-/* Until the last of those known came, less twice the spread of their host's clocks: 1 ns here. */
+/* The least wait [ns] ends twice the spread of the host's clocks before the last known rank
+ * came. */
 TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
     static const struct {
         int64_t spread, ends, least[3]; /* of the operation's ranks */
@@ -163,7 +166,7 @@ TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
         {0, 20, {9, 4, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {1, 20, {7, 2, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {3, 20, {3, 0, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
-        /* one ends before another begins; clocks cannot be compared; it holds nobody up */
+        /* an end before a begin; clocks that cannot be compared; a kind that holds nobody up */
         {0, 8, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {0, 20, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, false},
         {0, 20, {-1, -1, -1}, TM_COLL_BROADCAST, TM_INSTANCE_INCOMPLETE, true},
@@ -200,10 +203,10 @@ TEST(pairs_are_only_kept_where_they_are_wanted) {
     assert_int_equal(answers[1].caused_ns, 4);
 }
 
-/* The truth by another method: nanosecond by nanosecond, in 1/840 ns, which 1 to 8 divide. */
+/* The truth, nanosecond by nanosecond, in 1/840 ns, because 1 to 8 divide 840. */
 typedef struct truth {
     int64_t caused[MEMBERS], wait[MEMBERS], pairs[MEMBERS][MEMBERS];
-    int64_t lateness; /* of the last rank, relative to the one before; 0: a tie */
+    int64_t lateness; /* lateness of the last rank, relative to the one before; 0: a tie */
     int64_t last_ns;
 } truth;
 
@@ -237,7 +240,7 @@ static truth find_truth(const int64_t *begin, const int64_t *end, size_t n) {
     return t;
 }
 
-/* Asserts that found [2^-40 ns] is exact [1/840 ns], or at most `roundings` units less. */
+/* Asserts that found [2^-40 ns] is exact [1/840 ns], or less by at most `roundings` units. */
 static void assert_share(int64_t found, int64_t exact, int64_t roundings) {
     assert_true(UNIT * found <= exact * ONE);
     assert_true(roundings == 0 ? UNIT * found == exact * ONE
@@ -280,7 +283,7 @@ TEST(what_ranks_cause_is_what_ranks_wait) {
     for (int round = 0; round < 2000; round++) {
         int64_t begin[MEMBERS], end[MEMBERS];
         size_t n = 2 + (size_t)next_below(&seed, MEMBERS - 1);
-        int64_t range = 1 + next_below(&seed, RANGE); /* small ranges make ties */
+        int64_t range = 1 + next_below(&seed, RANGE); /* small ranges make ties likely */
         bool cut = next_below(&seed, 2) == 0;
         for (size_t i = 0; i < n; i++) {
             begin[i] = next_below(&seed, range);
@@ -316,8 +319,8 @@ TEST(a_share_is_a_quotient) {
         {1, 3, 0, 366503875925}, /* 2^40 / 3 = 366503875925.33 */
         {5, 1, 5, 0},
         {INT64_MAX, 1, INT64_MAX, 0},
-        /* 2^23 - 2 over 2^23 - 1, the largest allowed: 2^40 - 2^40 / (2^23 - 1), which is
-         * 131072.0156..., is 1099511496703.98 */
+        /* The largest allowed: 2^23 - 2 over 2^23 - 1 is 2^40 - 2^40 / (2^23 - 1) units. The
+         * subtrahend is 131072.0156..., so this is 1099511496703.98. */
         {8388606, 8388607, 0, 1099511496703},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -338,9 +341,9 @@ TEST(a_map_sums_every_pair_by_itself) {
     enum { RANKS = 60 };
     tm_pair_map map = {0};
     tm_vec out = TM_VEC(tm_pair);
-    assert_true(tm_pair_map_drain(&map, &out)); /* an empty map */
+    assert_true(tm_pair_map_drain(&map, &out));
     assert_int_equal(out.n, 0);
-    /* pair (a, b) gets a + 1 and then b + 1/2 */
+    /* pair (a, b) gets a + 1 and then b + 1/2 ns */
     for (int64_t a = 0; a < RANKS; a++)
         for (int64_t b = 0; b < RANKS; b++)
             assert_true(tm_pair_map_add(&map, a, b, (tm_share){a + 1, 0}));
@@ -362,8 +365,9 @@ TEST(a_map_sums_every_pair_by_itself) {
     tm_vec_free(&out);
 }
 
-/* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us: begins differ if
- * over 2 sqrt(9 + 16) = 10 us apart between hosts, or over twice the spread inside a host. */
+/* Four ranks on two hosts (domains 0, 0, 1, 1) with uncertainties of 3 and 4 us. Begins on two
+ * hosts differ if they are more than 2 sqrt(9 + 16) = 10 us apart, and begins on one host if they
+ * are more than twice its spread apart. */
 static void blame_two_hosts(const int64_t begin[4], tm_comm_answer answers[4]) {
     tm_comm_record members[4];
     tm_instance instance = {.n = 4, .waits = true};
@@ -387,12 +391,12 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
         const char *tied; /* 'x' for each rank in the tie */
         int last;         /* the only last rank; -1 for a tie */
     } cases[] = {
-        {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us to both hosts */
+        {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us from both hosts */
         {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us between hosts */
         {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us */
         {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */
         {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us */
-        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* rank 2 is distinguishable, rank 1 is not */
+        {{0, 95000, 98999, 100000}, ".x.x", -1}, /* rank 2 differs from rank 3, rank 1 does not */
         {{100000, 20000, 91000, 50000}, "x.x.", -1},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -406,8 +410,8 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
     }
 }
 
-/* Each late rank may be wrong, relative to the first, by 2 x 0.5 us on its host or by 10 us, once
- * for each rank before it. */
+/* Relative to the first rank, a late rank may be wrong by 2 x 0.5 us on the same host, or by 10 us
+ * on another. This counts once for each rank before it. */
 TEST(doubt_counts_the_ranks_that_came_before) {
     static const int64_t begin[4] = {0, 50000, 90000, 100000};
     static const int64_t doubt[4] = {0, 1000, 20000, 30000};

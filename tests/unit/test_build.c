@@ -85,7 +85,7 @@ TEST(launches_and_attributes_follow_their_events_to_their_rows) {
         KERNEL("k1", 40, 5, 1, 7, 0),
         {TM_CAT_MEMCPY, "copy", 30, 5, 2, 7, 0, NULL, TM_DURATION},
     };
-    /* rows: copy, k1, k2 of the stream, then c1, c2 of the thread */
+    /* the rows are copy, k1, k2 of the stream, then c1, c2 of the thread */
     ground g = open_ground();
     tm_timeline t = build_one(&g, 0, events, COUNT(events));
     static const uint32_t launches[] = {4, 3, 4, TM_NO_EVENT, TM_NO_EVENT};
@@ -107,7 +107,7 @@ TEST(launches_and_attributes_follow_their_events_to_their_rows) {
     close_ground(&g);
 }
 
-/* Two spans of one rank: the same correlation ids, threads in another order. */
+/* Two spans of one rank have the same correlation ids, and their threads in another order. */
 static const event_spec early_events[] = {CALL("c1", 10, 1), KERNEL("k1", 20, 80, 1, 7, 0),
                                           OP("op", 0, 100, 2, 1)};
 static const event_spec late_events[] = {OP("op", 200, 100, 2, 1), OP("new thread", 210, 5, 3, 1),
@@ -115,7 +115,7 @@ static const event_spec late_events[] = {OP("op", 200, 100, 2, 1), OP("new threa
                                          KERNEL("k2", 280, 30, 2, 7, 0)};
 
 static void check_joined(ground *g, const tm_timeline *t) {
-    /* rows: k1, k1, k2 | c1, c1 again | op, op | new thread */
+    /* the rows are k1, k1, k2 | c1, c1 again | op, op | new thread */
     static const int64_t begins[] = {20, 220, 280, 10, 212, 0, 200, 210};
     static const uint32_t launches[] = {3,           4,           TM_NO_EVENT, TM_NO_EVENT,
                                         TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT, TM_NO_EVENT};
@@ -130,7 +130,7 @@ static void check_joined(ground *g, const tm_timeline *t) {
     static const int32_t registers[] = {40, 32, 40};
     for (size_t i = 0; i < 3; i++)
         assert_int_equal(tm_kernel_shape(t, &kernels[i])->registers, registers[i]);
-    assert_int_equal(t->n_shapes, 3); /* including that of make_trace */
+    assert_int_equal(t->n_shapes, 3); /* including the launch shape of make_trace */
     assert_int_equal(t->counts[TM_COUNT_UNLINKED], 1);
     assert_int_equal(t->counts[TM_COUNT_DUPLICATE_CORRELATION], 0);
     assert_int_equal(t->n_spans, 2);
@@ -178,7 +178,7 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
     }
 }
 
-/* 2025, three months, and an hour, in ns. */
+/* An epoch in 2025, three months, an hour and a millisecond, in ns. */
 #define EPOCH INT64_C(1760000000000000000)
 #define MONTHS INT64_C(7776000000000000)
 #define HOUR INT64_C(3600000000000)
@@ -188,43 +188,43 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
 TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
     static const struct {
         int64_t base_ns;
-        event_spec events[10]; /* up to the first without a name */
+        event_spec events[10]; /* the list ends at the first event without a name */
         int64_t n_work, n_other;
     } cases[] = {
-        /* 0 for both ends, -1 in either unit, on a clock that counts from 1970 */
+        /* begin and end are 0 or -1, in either unit, on a clock that counts from 1970 */
         {-1,
          {LOST(0, 0, 1), CALL("call", EPOCH, 1), LOST(-1, 0, 2), LOST(-1000, 0, 3),
           CALL("call", EPOCH + 5, 4), KERNEL("k", EPOCH + 9, 3, 4, 7, 0), OP("lost", 0, 0, 2, 1)},
          3,
          1},
-        /* and from a base time up to three months before, which most of the trace has */
+        /* the same if most times are relative to a base up to three months earlier */
         {EPOCH,
          {LOST(EPOCH, 0, 1), LOST(EPOCH, 0, 2), LOST(EPOCH, 0, 3), LOST(EPOCH, 7, 4),
           CALL("call", EPOCH + MONTHS, 4), CALL("call", EPOCH + MONTHS + 5, 5),
           KERNEL("k", EPOCH + MONTHS + 9, 0, 5, 7, 0)},
          4,
          0},
-        /* a device's clock that was never set: hours after the device started */
+        /* a device's clock that was never set: its times are hours after the device started */
         {-1,
          {LOST(HOUR, 5, 1), LOST(HOUR + 6, 5, 2), LOST(HOUR + 12, 5, 3), CALL("call", EPOCH, 1),
           OP("op", EPOCH + 5, 1, 2, 1)},
          3,
          0},
-        /* a corrupted number, on a host that has been up for an hour */
+        /* one corrupted time, on a host that has been up for an hour */
         {-1,
          {CALL("call", HOUR, 1), KERNEL("k", HOUR + 5, 5, 1, 7, 0), OP("lost", EPOCH, 5, 2, 1),
           OP("op", HOUR, 1, 2, 1), OP("lost", 0, 0, 2, 1), OP("op", HOUR + 9, 1, 2, 1),
           OP("op", HOUR + 10, 1, 2, 1), OP("op", HOUR + 11, 1, 2, 1), OP("op", HOUR + 12, 1, 2, 1)},
          0,
          2},
-        /* from the start of the recording: no kernel begins ms before its launch, and no event
-         * without a length begins ms before all others */
+        /* times from the start of the recording: no kernel begins ms before its launch, and no
+         * event of length 0 begins ms before all others */
         {-1,
          {OP("op", 0, 0, 2, 1), LOST(0, 6 * MS, 1), LOST(0, 0, 2), CALL("call", 5 * MS, 1),
           CALL("call", 6 * MS, 3), KERNEL("k", 7 * MS, 1, 3, 7, 0), LOST(0, 0, 0)},
          3,
          0},
-        /* on a clock that begins at 0, events there may be right if others are near */
+        /* on a clock that begins at 0, events at 0 may be right if others are near */
         {-1,
          {OP("first", 0, 0, 2, 1), KERNEL("k", 0, 0, 0, 7, 0), CALL("call", 10, 1),
           KERNEL("k", MS, 5, 1, 7, 0), OP("before", -1, 0, 2, 1)},
@@ -237,7 +237,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
          0},
         {EPOCH, {OP("at the base", EPOCH, 0, 2, 1), OP("op", EPOCH + 500 * MS, 1, 2, 1)}, 0, 0},
         {-1, {OP("op", 0, 0, 2, 1), KERNEL("all that there is", 0, 0, 0, 7, 0)}, 0, 0},
-        /* a length of 0 is no error if the clock's tick is unknown */
+        /* a length of 0 is not an error if the tick of the clock is unknown */
         {-1, {CALL("call", EPOCH, 1), KERNEL("k", EPOCH + 5, 0, 1, 7, 0)}, 0, 0},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -272,15 +272,15 @@ TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one)
         int n_zero, n_lost;
     } cases[] = {
         {1, 1203, 1000, 1, 1},   /* current GPUs */
-        {40, 20, 1, 3, 3},       /* 800 ns */
-        {1000, 1, 1, 30, 0},     /* kernels of 1 to 16 us: others may take less than 1 us */
-        {1000, 1, 1000, 30, 0},  /* whatever the host's tick */
+        {40, 20, 1, 3, 3},       /* the shortest kernel takes 800 ns */
+        {1000, 1, 1, 30, 0},     /* kernels take 1 to 20 us, so others may take less than 1 us */
+        {1000, 1, 1000, 30, 0},  /* the same with any tick of the host */
         {1000, 100, 1000, 2, 2}, /* no kernel takes less than 100 us */
-        {1, 1, 1, 30, 0},        /* instructions of a TPU */
-        {1, 16, 1, 8, 0},        /* a single one of 16 ns, which */
-        {1, 16, 1, 9, 9},        /* is no evidence for more than 8 */
-        {1, 0, 1, 5, 5},         /* no kernel has a known end, */
-        {1, 0, 1000, 15, 0},     /* or all are short, */
+        {1, 1, 1, 30, 0},        /* a TPU's shortest instruction takes 1 ns */
+        {1, 16, 1, 8, 0},        /* one kernel of 16 ns */
+        {1, 16, 1, 9, 9},        /* is evidence for up to 8 others of length 0, not for 9 */
+        {1, 0, 1, 5, 5},         /* no kernel has a known end */
+        {1, 0, 1000, 15, 0},     /* with a host's tick of 1 us, all kernels may be short, */
         {1, 0, 1000, 16, 16},    /* unless there are many */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -309,13 +309,13 @@ static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
 }
 
 TEST(waits_name_the_calls_of_their_own_trace) {
-    /* Two spans with the same correlation ids. Rows: the stream's waits at 60, 1050 and 1060, then
-     * the thread's at 20 and 30, 1020 and 1030. */
+    /* Two spans have the same correlation ids. Rows 0 to 2 are the stream's waits at 60, 1050 and
+     * 1060. The thread's events follow: at 20 and 30, then 1020 and 1030. */
     static const event_spec events[] = {
         {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
         {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* 2nd stream */
+        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* second stream */
     };
     static const tm_wait_attr expected[] = {
         {.event = 0, .call = 4, .record = 3},
@@ -325,7 +325,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
     };
     const tm_wait_attr wait = {.correlation = 4, .record_correlation = 3, .event = 1};
     const tm_wait_attr late = {.correlation = 3, .record_correlation = 4, .event = 1};
-    const tm_wait_attr lost = {/* its record is not in the trace */
+    const tm_wait_attr lost = {/* the record of this wait is not in the trace */
                                .correlation = 9,
                                .event = 3,
                                .on_stream = -1,
@@ -348,7 +348,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
                         waits[i].record == expected[i].record);
         assert_int_equal(t.counts[TM_COUNT_LATER_RECORD], 1);
         assert_int_equal(t.counts[TM_COUNT_UNKNOWN_RECORD], 1);
-        assert_int_equal(t.launch[0], TM_NO_EVENT); /* a wait is launched by no call */
+        assert_int_equal(t.launch[0], TM_NO_EVENT);
         assert_int_equal(t.counts[TM_COUNT_UNLINKED], 0);
         tm_timeline_destroy(&t);
         close_ground(&g);
@@ -361,7 +361,7 @@ TEST(what_the_trace_says_of_itself_is_kept) {
     trace.host = name_of(&g, "node7");
     describe(&g, &trace, "{\"schemaVersion\": 1, \"ids\": [7, 8]}");
     trace.world_size = 16;
-    trace.rank = 3; /* the caller decides, as a rank map may differ */
+    trace.rank = 3; /* the caller sets the rank, because a rank map may differ */
     tm_trace *traces[] = {&trace};
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 12, &g.context, &t, &g.err), TM_OK);
@@ -407,7 +407,7 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     g.context.skip_overlapping = true;
     tm_trace a = make_trace(&g, "a", first, 1, 0), b = make_trace(&g, "b", second, 2, 0),
              c = make_trace(&g, "c", third, 1, 0), d = make_trace(&g, "d", fourth, 1, 0);
-    b.counts[TM_COUNT_NO_NAME] = 9; /* only the fact that it was left out is counted */
+    b.counts[TM_COUNT_NO_NAME] = 9; /* not counted: its trace is left out */
     tm_trace *traces[] = {&a, &b, &c, &d};
     tm_timeline t;
     a.left_out = c.left_out = d.left_out = true;
@@ -428,8 +428,8 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
 }
 
 TEST(what_the_device_did_has_no_end_beyond_the_next_recording) {
-    /* Only the last end of "k", and of the range around it, is after 500, when the next recording
-     * began: these events are left out. The kernel that ends exactly at 500 stays. */
+    /* The next recording began at 500. Only "k" and the range around it end after 500, so these two
+     * events are left out. The kernel that ends exactly at 500 stays. */
     static const event_spec first[] = {
         CALL("call", 1, 1),
         CALL("call", 2, 2),
@@ -518,7 +518,7 @@ TEST(every_communication_kernel_has_one_collective_row) {
         tm_collective_kind kind;
         bool metadata;
     } expected[] = {
-        /* by row: the stream, then the thread; the kind comes from `Collective name` if present */
+        /* by row: the stream, then the thread. `Collective name` gives the kind if present */
         {"cross_device_reduce_1stage", TM_COLL_ALLREDUCE, false},
         {"ncclDevKernel_Broadcast", TM_COLL_BROADCAST, false},
         {"ncclDevKernel_Generic", TM_COLL_REDUCESCATTER, true},
@@ -534,7 +534,7 @@ TEST(every_communication_kernel_has_one_collective_row) {
         assert_int_equal(rows[i].kind, expected[i].kind);
         assert_int_equal(rows[i].name != TM_NO_NAME, expected[i].metadata);
     }
-    /* What the trace does not say is missing, not 0: rank 0 and a group of 0 would be values. */
+    /* What the trace lacks is marked as missing, not 0: rank 0 and group 0 are valid. */
     const tm_collective_attr *added = &rows[0];
     const int64_t missing[] = {added->seq,        added->in_elements, added->out_elements,
                                added->group_size, added->rank_start,  added->rank_stride,
@@ -551,18 +551,18 @@ TEST(the_device_is_the_one_with_most_busy_time) {
         event_spec events[4];
         int32_t device;
     } cases[] = {
-        /* 50 ns on two streams at once are 50, not 100 */
+        /* 50 ns on two streams at the same time count once */
         {{KERNEL("a", 0, 50, 0, 7, 0), KERNEL("b", 0, 50, 0, 8, 0), KERNEL("c", 0, 60, 0, 7, 1)},
          1},
-        /* communication and copies are busy time; annotations and synchronisation are not */
+        /* communication and copies count as busy; annotations and synchronisation do not */
         {{KERNEL("nccl", 0, 30, 0, 7, 3),
           {TM_CAT_MEMCPY, "copy", 30, 30, 0, 8, 3, NULL, TM_DURATION},
           KERNEL("a", 0, 50, 0, 7, 2),
           {TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}},
          3},
-        /* the lowest device if they are equal */
+        /* if two devices are equally busy, the lowest is chosen */
         {{KERNEL("a", 0, 50, 0, 7, 5), KERNEL("b", 100, 50, 0, 7, 4)}, 4},
-        /* an event of length 0 is an event */
+        /* an event of length 0 counts */
         {{KERNEL("a", 0, 0, 0, 7, 6)}, 6},
         {{{TM_CAT_CUDA_SYNC, "sync", 0, 90, 0, 8, 2, NULL, TM_DURATION}}, -1},
         {{OP("a", 0, 50, 1, 1)}, -1},
@@ -618,10 +618,10 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     tm_timeline t;
     assert_int_equal(tm_timeline_build(traces, 1, 0, &g.context, &t, &g.err), TM_OK);
     visits v = {0};
-    assert_int_equal(t.n_steps, 1); /* the job's one step */
+    assert_int_equal(t.n_steps, 1); /* the job's only step */
     t.steps[0].name = name_of(&g, "step");
     tm_timeline_each_name(&t, see, &v);
-    /* every name but the empty one is in one field of the timeline: ids from 1 to the last */
+    /* Every name except "" is in one field of the timeline: ids 1 to the last. */
     assert_int_equal(v.n, tm_names_count(g.names) - 1);
     assert_false(v.seen[TM_NO_NAME]);
     for (size_t id = 1; id < tm_names_count(g.names); id++)
@@ -633,7 +633,7 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     close_ground(&g);
 }
 
-/* A few tracks are searched linearly, many are hashed; removed ones leave nothing behind. */
+/* A few tracks are searched linearly, many are hashed. Removed tracks must leave nothing behind. */
 TEST(tracks_are_reported_by_their_kind_process_and_thread) {
     enum { MANY = 300, KEPT = 290 };
     tm_trace trace;

@@ -68,7 +68,7 @@ TEST(names_mean_what_they_say) {
     for (size_t i = 0; i < N_CASES; i++)
         ids[i] = tm_names_intern_string(names, cases[i].name);
     assert_true(tm_call_kinds_init(&call_kinds, names));
-    for (size_t round = 0; round < 2; round++) /* a second time when the name is known */
+    for (size_t round = 0; round < 2; round++) /* in the second round, the name is cached */
         for (size_t i = 0; i < N_CASES; i++)
             assert_int_equal(tm_call_kinds_at(&call_kinds, ids[i]), cases[i].kind);
     tm_call_kinds_free(&call_kinds);

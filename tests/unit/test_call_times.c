@@ -3,26 +3,26 @@
 
 enum { RANKS = 6, NONE = -1 };
 
-/* For each rank: its stage, its host and the time that a call takes there. The factors by hand: the
- * median of a host's ranks over the median of the other hosts; of two other hosts the lower. */
+/* For each rank: its stage, its host, and the time that a call takes there. Factors by hand: the
+ * median over a host's ranks, divided by the lower median of the other hosts. */
 static const struct {
     struct {
         int stage, host, ns;
     } ranks[RANKS];
-    size_t n;          /* number of hosts that are compared */
-    double factors[3]; /* of hosts 0 to 2 */
+    size_t n; /* number of hosts that can be compared */
+    double factors[3];
 } jobs[] = {
-    /* (300 + 310) / 2 over (100 + 102) / 2 */
+    /* 305 is the median of host 1, 101 of host 0 */
     {{{0, 0, 100}, {0, 0, 102}, {0, 0, 101}, {1, 1, 300}, {1, 1, 305}, {1, 1, 310}},
      2,
      {1, 305.0 / 101, 1}},
-    /* Of 100 and 110 the lower. Host 2 has two stages. */
+    /* Of 100 and 110, the lower is used for host 2: 300 / 100. Host 2 has two stages. */
     {{{0, 0, 100}, {0, 0, 100}, {1, 1, 110}, {1, 1, 110}, {2, 2, 300}, {3, 2, 300}}, 3, {1, 1, 3}},
     /* Stages may differ by a fifth. */
     {{{0, 0, 100}, {0, 0, 100}, {0, 0, 100}, {1, 1, 120}, {1, 1, 120}, {1, 1, 120}}, 2, {1, 1, 1}},
-    /* Stage 1 is on both hosts: its ranks have peers on the other. */
+    /* Stage 1 is on both hosts, so its ranks have peers on the other host. */
     {{{0, 0, 100}, {0, 0, 100}, {1, 0, 100}, {1, 1, 300}, {2, 1, 300}, {2, 1, 300}}, 0, {1, 1, 1}},
-    /* No pipeline, and one host. */
+    /* Without a pipeline, or on one host, nothing is compared. */
     {{{NONE, 0, 100},
       {NONE, 0, 100},
       {NONE, 0, 100},

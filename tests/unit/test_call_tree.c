@@ -1,4 +1,4 @@
-/* Call trees of modules with their backward pass, and of stacks: small ranks, by hand. */
+/* Call trees of modules with their backward pass, and of stacks: computed by hand. */
 
 #include "analysis_fixture.h"
 #include "table/levels.h"
@@ -40,12 +40,13 @@ static void add_reported(small_job *j, int64_t rank, const event_spec *events, s
     add_trace(j, rank, &trace);
 }
 
-/* Net [0, 100) holds A [10, 40), whose mm has number 5 and launches 100, and B [50, 90), whose add
- * has number 6 and launches 200. Backward, on another thread: of add in [200, 220), launches 20; of
- * mm in [230, 300): there A is recomputed in [235, 255), whose mm launches 101, then its gradient,
- * 30; gradients are summed in [310, 320), launching 7. The launch of 3 is unknown. Net's total: its
- * call 100 and A's second of 20; backward's host time [200, 220) and [230, 300). On the GPU A has
- * 100 + 101 + 30, B 200 + 20. */
+/* Net [0, 100) contains A [10, 40) and B [50, 90). A's mm (number 5) launches 100, B's add (number
+ * 6) launches 200. Backward runs on another thread. In the node of add, [200, 220), it launches 20.
+ * In the node of mm, [230, 300), A is recomputed in [235, 255), whose mm launches 101, and then the
+ * gradient launches 30. Gradients are summed in [310, 320), which launches 7. The launch of 3 is
+ * unknown.
+ * On the host, Net's total is its call (100) and A's second call (20); backward's time is [200,
+ * 220) and [230, 300). On the GPU, A has 100 + 101 + 30, and B has 200 + 20. */
 static const event_spec trained[] = {
     MODULE(MAIN, "Net_0", 0, 100),
     MODULE(MAIN, "A_0", 10, 30),
@@ -88,7 +89,7 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
         "3 null 0 (launch~not~recorded) null null null 3 3 1 null null null 3 3 0 3 0 0 null",
         "4 null 0 (outside~of~any~module) null null null 7 7 1 null null null 7 7 0 0 0 7 null",
     };
-    /* By name, A's second call, in backward, counts as A's own like the first, but not as Net's. */
+    /* By name, A's second call (in backward) counts as A's like the first, but not as Net's. */
 #define ONE_RANK(side, ns)                                                                         \
     side "_min_ns=" ns " " side "_median_ns=" ns " " side "_max_ns=" ns " " side "_max_rank=0 "
     static const char *const modules[] = {
@@ -116,8 +117,8 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
     close_job(&j);
 }
 
-/* The mm in backward's node has a gradient of its own, in [330, 350): nodes that record gradients
- * do not count as recomputation. A is open at that time, so the time is A's. */
+/* In backward's node, mm has its own gradient in [330, 350): nodes that record gradients do not
+ * count as recomputation. A is open at that time, so the time is A's. */
 TEST(of_second_gradients_nothing_is_computed_again) {
     event_spec events[COUNT(trained) + 1];
     reported reported_of[COUNT(numbers) + 1];
@@ -135,10 +136,10 @@ TEST(of_second_gradients_nothing_is_computed_again) {
     close_job(&j);
 }
 
-/* Operators carry their stacks. Rank 0: main calls f for [0, 50), in it an operator [10, 20) with
- * the same stack, which counts as part of the outer one, and one [20, 35) that g called from there;
- * they launch 5 and 9. Rank 1: main calls f for [0, 8), and h for [10, 12); an operator without a
- * stack launches 2, and a call of 1 that h made itself 3. f's own: 50 - 15 + 8. */
+/* Operators have their stacks. Rank 0: main calls f for [0, 50). In f, an operator [10, 20) with
+ * the same stack counts as part of the outer one; g calls another operator [20, 35). They launch 5
+ * and 9. Rank 1: main calls f for [0, 8), and h for [10, 12). An operator without a stack launches
+ * 2; a call of 1 by h itself launches 3. The own time of f is 50 - 15 + 8. */
 TEST(operators_that_bear_stacks_make_a_tree) {
     static const event_spec rank_0[] = {
         OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),
@@ -172,8 +173,8 @@ TEST(operators_that_bear_stacks_make_a_tree) {
     close_job(&j);
 }
 
-/* 10,010 functions called by run. Each takes 2 and launches 1, except the first, which takes 3 and
- * launches 4. All that take 2 are cut, as they are equal: 10,009 of them. */
+/* run calls 10,010 functions. The first takes 3 and launches 4; each of the others takes 2 and
+ * launches 1. These 10,009 are equal, so all of them are cut. */
 TEST(what_a_long_tree_leaves_out_is_one_row) {
     enum { N = 10010 };
     static event_spec events[1 + 3 * N];

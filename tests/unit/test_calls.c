@@ -13,7 +13,7 @@
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* Expected values of an operator; "" for no parent. */
+/* Expected values of an operator; parent "" means none. */
 typedef struct expectation {
     const char *name, *parent;
     int64_t self_ns;
@@ -49,7 +49,7 @@ static void check_name(const setting *s, uint32_t call, const char *name) {
         assert_name(&s->ground, s->timeline.name[s->calls.calls[call].row], name);
 }
 
-/* Checks the deepest operator that is open when the named event begins, or that launched it. */
+/* Checks the deepest operator that was open when an event began, or that launched it. */
 static void check_above(const setting *s, const char *name, const char *expected) {
     check_name(s, s->calls.above[row_named(&s->ground, &s->timeline, name)], expected);
 }
@@ -67,10 +67,11 @@ static void check_calls(const setting *s, const expectation *expected, size_t n)
 }
 #define CHECK_CALLS(s, expected) check_calls(s, expected, COUNT(expected))
 
-/* linear [0, 100) holds t [10, 20) and addmm [30, 80), which calls the runtime in [40, 45), holds
- * copy [50, 70) and calls once more in [72, 90), past its end: that is its own until 80. The call
- * in copy [55, 60) is not addmm's. Python inside linear is transparent: its mul [84, 94) is
- * linear's. linear: 100 - 10 - 50 - 10 = 30; addmm: 50 - 5 - 20 - 8 = 17; copy 20 - 5 = 15. */
+/* linear [0, 100) contains t [10, 20), addmm [30, 80) and mul [84, 94); Python code inside linear
+ * is transparent. addmm calls the runtime in [40, 45) and in [72, 90), which extends past addmm's
+ * end: it counts until 80. addmm contains copy [50, 70), and the call [55, 60) is copy's, not
+ * addmm's. Own times: linear 100 - 10 - 50 - 10 = 30; addmm 50 - 5 - 20 - 8 = 17; copy 20 - 5 =
+ * 15. */
 static const event_spec nested[] = {
     OP("ProfilerStep#1", 0, 200, 1),
     OP("linear", 0, 100, 1),
@@ -104,8 +105,8 @@ TEST(operators_lie_in_one_another_by_time) {
     done(&s);
 }
 
-/* b begins in a and ends after it: c, which is in both, is b's, as are all calls until 15. Of p, a
- * and b cover [0, 15) and e [15, 20): 10 are its own. */
+/* b begins inside a and ends after a. c is inside both, and counts as b's, as do all calls until
+ * 15. a and b cover [0, 15) of p, and e covers [15, 20), so p's own time is 10. */
 TEST(of_calls_that_cross_the_later_holds_what_comes) {
     static const event_spec events[] = {
         OP("p", 0, 30, 1), OP("a", 0, 10, 1), OP("b", 5, 10, 1),
@@ -119,7 +120,7 @@ TEST(of_calls_that_cross_the_later_holds_what_comes) {
     done(&s);
 }
 
-/* Times rounded to microseconds: equal begins, ends and whole ranges, and lengths of 0. */
+/* Times rounded to us, so there are equal begins, ends and ranges, and lengths of 0. */
 TEST(rounded_times_nest_in_the_order_of_the_file) {
     static const event_spec events[] = {
         OP("outer", 10, 5, 1), OP("inner", 10, 5, 1), CALL(10, 5, 1, 1),     OP("next", 15, 5, 1),

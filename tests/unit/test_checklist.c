@@ -1,38 +1,39 @@
-/* The boxes of `checklist` on tables made by hand: a job of four ranks with 1,000 ns of GPU time
- * each that is at the edge of every range, and changes that leave one of them. */
+/* The boxes of `checklist` on tables made by hand. The basic job has four ranks with 1,000 ns of
+ * GPU time each, and is at the edge of every range. Each case changes one value so that it leaves
+ * the range. */
 #include "analysis/analyses.h"
 
 #include "rows_fixture.h"
 
 enum { RANKS = 4, TEXT = 512 };
 
-/* A row of imbalance.step; its ranks compute 50 ns on average. */
+/* A row of imbalance.step. The ranks compute 50 ns on average. */
 #define STEP(number, ns, above)                                                                    \
     "step=" #number " step_ns=" #ns " mean_compute_ns=50 imbalance_ns=" #above
 
-/* A row of overlap.step for the rank's first step. */
+/* A row of overlap.step: step 1 of rank `number`. */
 #define LOAD(number, ns) "rank=" #number " step=1 window_ns=100 compute_ns=" #ns
 
-/* Rows of a table, separated by |; with "*" in front one row for each rank. */
+/* Rows of a table, separated by |. If the text begins with "*", it is a row for each rank. */
 typedef struct given {
     const char *table, *rows;
 } given;
 
 #define ATTENTION(more)                                                                            \
     { "classes.work", "level=class class=attention total_ns=100 " more }
-/* At the edges: values equal to an upper or a lower bound pass. */
+/* A job at the edges of all ranges: values equal to a bound pass. */
 static const given edge[] = {
     {"job.job", "ranks=4 steps=4"},
     {"overview.job", "gpu_utilization_pct=80"},
-    /* mean 100, each 10 off; another rank leads in each step: in all 20 above a mean of 200 */
+    /* The mean is 100, and steps differ by 10. Another rank leads by 5 in each: 20 of 200. */
     {"imbalance.step", STEP(1, 90, 5) "|" STEP(2, 110, 5) "|" STEP(3, 90, 5) "|" STEP(4, 110, 5)},
     {"memory.device", "rank=0 device=cuda:0 capacity_pct=95"},
     {"memory.job", "growing_devices=0"},
-    /* of 1,000 without the wait for data 75 % and 15 %; kernels of no phase below 10 % */
+    /* Of 1,000 (without 50 for data), phases take 75 % and 15 %, others below 10 %. */
     {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=350 backward_ns=400 "
                     "optimizer_ns=150 gpu_other_ns=99"},
     {"input.rank", "rank=0 waits=4 load_ns=100 step_ns=1000"},
-    /* exposed 100 of 1,000, of which 30 are waits */
+    /* 100 of 1,000 are exposed, of which 30 are waits. */
     {"overlap.rank", "*window_ns=1000 compute_ns=730 comm_ns=200 exposed_comm_ns=100 "
                      "exposed_wait_ns=30 memory_ns=30"},
     {"transfers.kind", "*kind=htod host_memory=pinned count=1 bytes=1 union_ns=20 overlap_ns=0"},
@@ -54,7 +55,7 @@ static void add_rows(tm_tables *tables, const given *g) {
         add_row(tables, g->table, one);
 }
 
-/* Checks the boxes of a job at the edges, with the tables in @p other replaced. @p expected lists
+/* Checks the boxes of a job at the edges whose tables in @p other are replaced. @p expected lists
  * the boxes that do not pass, with their result: "box fail". */
 static void check_boxes(const given *other, size_t n, const char *expected) {
     tm_tables tables = open_tables();
@@ -79,7 +80,7 @@ static void check_boxes(const given *other, size_t n, const char *expected) {
             snprintf(found + used, sizeof found - used, "%s%s %s%s", used > 0 ? ", " : "",
                      tm_table_cell(boxes, i, "box")->value.text, result,
                      tm_table_cell(boxes, i, "because")->null ? "" : " by another");
-        /* Every table named in look_at exists. */
+        /* every table in look_at must exist */
         char look[TEXT];
         snprintf(look, sizeof look, "%s", tm_table_cell(boxes, i, "look_at")->value.text);
         for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -133,7 +134,7 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"transfers.kind",
           "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
         {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
-        /* Another rank in each step: none has more than the others in total. */
+        /* Another rank leads in each step, so no rank has more than the others in total. */
         {"balance",
          {"imbalance.step",
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
@@ -157,15 +158,15 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         given other[2];
         const char *expected;
     } cases[] = {
-        /* Without step marks, the time in which a GPU had work and did not wait counts: 730 + 100 -
-         * 30 or 600 + 100 - 30 of 1,000; the recording may have begun long before. */
+        /* Without step marks, utilization is the time in which a GPU had work and did not wait: 730
+         * + 100 - 30 or 600 + 100 - 30 of 1,000. The recording may have begun long before. */
         {{{"job.job", "ranks=4 steps=0"}, {"overview.job", "gpu_utilization_pct=3"}}, ""},
         {{{"job.job", "ranks=4 steps=0"},
           {"overlap.rank", "*window_ns=1000 compute_ns=600 comm_ns=200 exposed_comm_ns=100 "
                            "exposed_wait_ns=30 memory_ns=30"}},
          "gpu_utilization fail"},
-        /* Work from before the recording runs into the first step of each rank: three of five steps
-         * are left, 100, 90 and 110. */
+        /* Work from before the recording runs into the first step of each rank. Three of five steps
+         * are left: 100, 90 and 110. */
         {{{"overlap.step", "rank=0 step=1|rank=0 step=2|rank=1 step=2|rank=1 step=3"},
           {"imbalance.step", STEP(1, 300, 5) "|" STEP(2, 300, 5) "|" STEP(3, 90, 5) "|" STEP(
                                  4, 110, 5) "|" STEP(5, 100, 5)}},
@@ -183,23 +184,23 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         {{{"imbalance.step", "step=1 step_ns=90|step=2 step_ns=90|step=3 step_ns=90"}},
          "balance unknown"},
         {{{"stragglers.job", "verdict=inconclusive"}}, "stragglers unknown"},
-        /* How much of these 101 of 1,000 is waiting is unknown; 90 are below 10 %. */
+        /* It is unknown how much of these 101 of 1,000 is waiting. 90 are below 10 %. */
         {{{"overlap.rank",
            "*window_ns=1000 comm_ns=200 exposed_comm_ns=101 exposed_unmatched_ns=101"}},
          "exposed_communication fail, waits unknown"},
         {{{"overlap.rank",
            "*window_ns=1000 comm_ns=200 exposed_comm_ns=90 exposed_unmatched_ns=90"}},
          ""},
-        /* In use for 81 % of the step, or for 79 %. */
+        /* The GPU is used for 81 % of the step, or for 79 % if the unmatched 2 % are waiting. */
         {{{"overview.job", "gpu_utilization_pct=81"},
           {"overlap.step", "rank=0 step=1 window_ns=100 exposed_unmatched_ns=2"}},
          "gpu_utilization unknown"},
         {{{"overlap.rank", "*window_ns=1000 compute_ns=730 comm_ns=0"}},
          "exposed_communication unknown, waits unknown"},
         {{{"kernels.kernel", ""}}, "short_kernels unknown"},
-        /* On a TPU operations are launched together. */
+        /* On a TPU, operations are launched together. */
         {{{"job.job", "ranks=4 steps=4 device_kind=TPU"}}, "short_kernels unknown"},
-        /* Most of it has no known number format. */
+        /* Most of the attention time has no known number format. */
         {{ATTENTION("bits16_ns=0 bits32_ns=49 flash_ns=99")}, "low_precision unknown"},
         {{{"classes.work", ""}}, "low_precision unknown, fused_attention unknown"},
     };
@@ -208,7 +209,7 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
 }
 
 TEST(a_box_that_fails_by_anothers_fault_says_so) {
-    /* `input`: without 300 of 1,000 ns of idling for data 56 % are 80 %, and 55.9 % are less. */
+    /* `input`: without 300 of 1,000 ns of waiting for data, 56 % are 80 %, 55.9 % less. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
     static const char episode[] = STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(4, 100, 0) "|" STEP(
@@ -218,7 +219,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
         given other[4];
         const char *expected;
     } cases[] = {
-        /* Of 68 % exposed 60 are waits, and 8 are left; of 87.9 % in use 60 are waits, too. */
+        /* 68 % are exposed, but 60 of these are waits. The 87.9 % in use include the waits. */
         {{{"overview.job", "gpu_utilization_pct=87.9"},
           {"overlap.rank", "*window_ns=1000 comm_ns=700 exposed_comm_ns=680 exposed_wait_ns=600"},
           {"overlap.step", "rank=0 step=1 window_ns=100 exposed_wait_ns=60"}},
@@ -229,7 +230,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
          "gpu_utilization fail by another, data_loading fail"},
         {{{"overview.job", "gpu_utilization_pct=55.9"}, {"input.rank", input}},
          "gpu_utilization fail, data_loading fail"},
-        /* Without one rank's excess over the mean in step 4 all steps take 100. */
+        /* Without the 30 by which one rank exceeds the mean in step 4, all steps take 100. */
         {{{"imbalance.step",
            STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 130, 30)}},
          "step_variation fail by another, balance fail"},
@@ -243,20 +244,21 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
         {{{"imbalance.step", episode},
           {"stragglers.finding", "rank=3 p=0.001 shape=throughout unit=step from=1 to=6"}},
          "step_variation fail, stragglers fail"},
-        /* The ranks other than 3 have 40, 40 and 44: the maximum is 6.5 % over their mean. */
+        /* Without rank 3, the ranks have 40, 40 and 44: the maximum is 6.5 % above their mean. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 40) "|" LOAD(2, 44) "|" LOAD(3, 80)},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0|rank=1|rank=2|rank=3 verdict=straggler"}},
          "balance fail by another, stragglers fail"},
-        /* A late rank with less to do than the other does not explain why the other has more. */
+        /* The late rank has less to do, so it does not explain why the other has more. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 80)},
           {"stragglers.finding", "rank=0 p=0.001"},
           {"stragglers.rank", "rank=0 verdict=straggler|rank=1"}},
          "balance fail, stragglers fail"},
         {{{"imbalance.step", uneven}}, "balance fail"},
-        /* Of 11 % waits 380 of 440 ns are for rank 3: 1.5 % are left; or 20 of 440: 10.5 %. */
+        /* The waits are 11 %. In the first case, 380 of the 440 ns are caused by rank 3, and 1.5 %
+         * are left. In the second case, only 20 of 440 are, and 10.5 % are left. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=150 exposed_wait_ns=110"},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=60|rank=3 direct_ns=300 indirect_ns=80 "
@@ -266,7 +268,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=420|rank=3 direct_ns=20 verdict=straggler"}},
          "exposed_communication fail by another, waits fail, stragglers fail"},
-        /* In each step of 100 one rank computes 10 more than the mean: of 15 % waits 5 are left. */
+        /* In each step, a rank computes 10 % more than the mean: of 15 % waits, 5 are left. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=200 exposed_wait_ns=150"},
           {"imbalance.step",
            STEP(1, 100, 10) "|" STEP(2, 100, 10) "|" STEP(3, 100, 10) "|" STEP(4, 100, 10)}},

@@ -36,7 +36,7 @@ TEST(it_ends_with_a_status_or_a_signal_and_its_last_words) {
     }
 }
 
-/* 20 000 lines of 10 bytes are more than a pipe holds. */
+/* 20,000 lines of 10 bytes are more than a pipe holds. */
 TEST(much_that_is_said_keeps_its_end) {
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 20000 ]; do echo 123456789; i=$((i+1)); done; "
@@ -47,7 +47,7 @@ TEST(much_that_is_said_keeps_its_end) {
     assert_string_equal(end.said + strlen(end.said) - strlen(last), last);
 }
 
-/* 80 letters of two bytes: 160, of which 159 fit, hence 79 letters. */
+/* The output is 80 letters of two bytes. 159 of the 160 bytes fit, so 79 letters are kept. */
 TEST(what_is_said_begins_with_a_whole_letter) {
     tm_child_end end;
     const char *script = "i=0; while [ $i -lt 80 ]; do printf '\\303\\274'; i=$((i+1)); done";
@@ -66,14 +66,14 @@ TEST(what_cannot_be_run_has_a_reason) {
 enum { TICKS = 3 };
 static int n_ticks;
 
-/* Lets the child end. */
+/* Makes the child end. */
 static void count_tick(void *context) {
     assert_ptr_equal(context, &n_ticks);
     if (++n_ticks == TICKS)
         assert_int_equal(close(creat("ticked", 0600)), 0);
 }
 
-/* With output open and closed: once closed there is nothing to poll, but ticks stay apart. */
+/* With the child's output open and closed. Ticks are regular even with nothing to poll. */
 TEST(whoever_waits_hears_of_it) {
     static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
                                           "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};
@@ -111,7 +111,7 @@ static void note_release(void) {
 static void note_child(pid_t child) {
     note(child > 0 ? "child" : "none");
     leader = child > 0 ? child : leader;
-    assert_int_equal(getpgid(leader), leader); /* not yet reaped: the pid is still its own */
+    assert_int_equal(getpgid(leader), leader); /* not reaped yet, so the pid is not reused */
 }
 
 TEST(a_guard_knows_the_child_from_its_first_moment_to_its_last) {
@@ -131,7 +131,7 @@ TEST(what_it_leaves_running_is_ended_and_not_waited_for) {
     assert_int_equal(run_shell("sleep 1234 & echo $!", &(tm_child_watch){0}, &end), 0);
     long pid = strtol(end.said, NULL, 10);
     assert_true(pid > 0);
-    /* The test does not control when the orphan is reaped: until then it counts as running. */
+    /* The test does not control when the orphan is reaped. Until then, it still exists. */
     char path[64], text[256] = "";
     snprintf(path, sizeof path, "/proc/%ld/cmdline", pid);
     for (int i = 0; i < 200; i++) {
@@ -139,7 +139,7 @@ TEST(what_it_leaves_running_is_ended_and_not_waited_for) {
         size_t n = file ? fread(text, 1, sizeof text, file) : 0;
         if (file)
             fclose(file);
-        if (n == 0) /* gone, or a zombie without memory of its own */
+        if (n == 0) /* it is gone, or a zombie, which has no memory */
             return;
         nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }

@@ -1,9 +1,9 @@
-/* Classes of kernels: what names from real traces show, and every cell of a small job. */
+/* Classes of kernels: names from real traces, and every cell of a small job. */
 #include "analysis_fixture.h"
 
 #include "analysis/shared/kernel_traits.h"
 
-/* Names from public traces. Each shows a class, bits, or a trap that looks like another class. */
+/* Names from public traces. Each shows a class, bits, or a word that may mislead. */
 static const struct {
     const char *name;
     tm_class work;
@@ -12,7 +12,7 @@ static const struct {
 } cases[] = {
     {"ncclDevKernel_AllReduce_Sum_bf16_RING_LL", TM_CLASS_COMMUNICATION, 0, false},
     {"nvjet_tst_256x128_64x4_1x2_h_bz_coopA_NNT", TM_CLASS_MATRIX, TM_PRECISION_16, false},
-    /* of aten::_scaled_mm with e5m2 and e4m3 */
+    /* launched by aten::_scaled_mm with e5m2 and e4m3 */
     {"nvjet_qrtst_128x160_128x5_2x1_v_bz_coopA_algo2_TNT", TM_CLASS_MATRIX, TM_PRECISION_8, false},
     {"volta_sgemm_128x32_nt", TM_CLASS_MATRIX, TM_PRECISION_32, false},
     {"void cutlass::Kernel<cutlass_80_tensorop_s1688gemm_128x64_32x3_nn_align4>(", TM_CLASS_MATRIX,
@@ -81,8 +81,9 @@ TEST(names_tell_the_class) {
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* Rank 0: an attention operator launches hgemm for 30; a backward one sgemm for 20; the optimizer
- * step, with no operator around it, relu for 5; NCCL runs for 40, and its launch is unknown. */
+/* Rank 0: an attention operator launches hgemm (30). A backward operator launches sgemm (20). The
+ * optimizer step has no operator around it, and launches relu (5). NCCL runs for 40, and its launch
+ * is unknown. */
 static const event_spec rank_0[] = {
     OP("aten::scaled_dot_product_attention", 0, 10),
     CALL(1, 1),
@@ -96,11 +97,11 @@ static const event_spec rank_0[] = {
     KERNEL("ncclDevKernel_AllReduce", 160, 40, 9),
 };
 
-/* Rank 1: hgemm for 150 with an unknown launch. */
+/* Rank 1: hgemm runs for 150, and its launch is unknown. */
 static const event_spec rank_1[] = {KERNEL("hgemm", 100, 150, 9)};
 
-/* Matrix multiply: 30 + 20 + 150 = 200 of 245 in all (180 in 16 bits); rank 0 has 50 (30 in 16
- * bits), rank 1 150, median 100. It is 52.63 % of rank 0's 95. */
+/* Matrix multiply has 30 + 20 + 150 = 200 of 245 in all, and 180 of it in 16 bits. Rank 0 has 50
+ * (30 in 16 bits), which is 52.63 % of its 95; rank 1 has 150. The median is 100. */
 TEST(a_job_by_hand) {
     static const char *const kernels[] = {
         ("class calls total_ns optimizer_ns backward_ns attention_ns outside_ns bits8_ns bits16_ns "

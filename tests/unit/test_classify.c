@@ -4,16 +4,16 @@
 
 /* Kernel names as profilers write them. */
 static const struct {
-    const char *kind; /* NULL: it computes */
+    const char *kind; /* NULL: the kernel computes */
     const char *name;
 } kernels[] = {
-    /* NCCL to 2.9 */
+    /* NCCL up to 2.9 */
     {"broadcast", "ncclBroadcastRingLLKernel_copy_i8(ncclColl)"},
     {"allreduce", "ncclAllReduceRingLLKernel_sum_f32(ncclColl)"},
     {"reducescatter", "ncclReduceScatterRingLLKernel_sum_f16(ncclColl)"},
     {"reduce", "ncclReduceRingLLKernel_sum_f16(ncclColl)"},
     {"sendrecv", "ncclSendRecvKernel_copy_i8(ncclColl)"},
-    /* 2.10 to 2.17 */
+    /* NCCL 2.10 to 2.17 */
     {"allreduce", "ncclKernel_AllReduce_RING_LL_Sum_float(ncclWorkElem)"},
     {"allreduce", "ncclKernel_AllReduce_TREE_LL128_Sum___nv_bfloat16(ncclDevComm*, ncclWork*)"},
     {"broadcast", "ncclKernel_Broadcast_RING_LL_Sum_int8_t(ncclDevComm*)"},
@@ -21,7 +21,7 @@ static const struct {
     {"allgather", "ncclKernel_AllGather_RING_LL_Sum_int8_t(ncclWorkElem)"},
     {"reducescatter", "ncclKernel_ReduceScatter_RING_LL_Sum_half(ncclWorkElem)"},
     {"reduce", "ncclKernel_Reduce_RING_LL_Sum_float(ncclWorkElem)"},
-    /* 2.18 on */
+    /* NCCL from 2.18 on */
     {"allgather", "ncclDevKernel_AllGather_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
     {"allreduce", "ncclDevKernel_AllReduce_Sum_f32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
     {"allreduce", "ncclDevKernel_AllReduce_Sum_bf16_TREE_LL(ncclDevComm*)"},
@@ -30,11 +30,11 @@ static const struct {
     {"reduce", "ncclDevKernel_Reduce_Sum_u32_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
     {"broadcast", "ncclDevKernel_Broadcast_RING_LL(ncclDevKernelArgsStorage<4096ul>)"},
     {"sendrecv", "ncclDevKernel_SendRecv(ncclDevKernelArgsStorage<4096ul>)"},
-    /* 2.27 on: symmetric memory */
+    /* NCCL from 2.27 on: symmetric memory */
     {"allreduce", "ncclSymDevKernel_AllReduce_AGxLL_R_sum_bf16(ncclSymDevArgs)"},
     {"allgather", "ncclSymkDevKernel_AllGather_LL(ncclSymkDevWorkArgs)"},
     {"reducescatter", "ncclSymkDevKernel_ReduceScatter_LD_sum_f32(ncclSymkDevWorkArgs)"},
-    /* without a type: NCCL for several operations, RCCL always */
+    /* names without a type: NCCL for several operations at once, RCCL always */
     {"other", "ncclDevKernel_Generic(ncclDevKernelArgsStorage<4096ul>)"},
     {"other", "ncclDevKernel_Generic_4(ncclDevKernelArgsStorage<4096ul>)"},
     {"other", "ncclDevKernel_Generic(ncclDevComm*, channelMasks, ncclWork*)"},
@@ -51,7 +51,7 @@ static const struct {
     {"allreduce", "AllReduce_OneShot<float>"},
     {"allreduce",
      "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<...>"},
-    /* expert parallelism */
+    /* kernels for expert parallelism */
     {"alltoall", "void deep_ep::internode_ll::dispatch<true, 3, 10, 7168>(void*)"},
     {"alltoall", "void deep_ep::internode_ll::combine<3, 10, 7168, 9>(void*)"},
     {"alltoall", "void deep_ep::intranode::dispatch<8, 768, 8192>(int4*)"},
@@ -60,13 +60,13 @@ static const struct {
     {"other", "void deep_ep::internode_ll::clean_low_latency_buffer<32>(int*)"},
     {"other", "nvshmemi_proxy_quiet_entrypoint()"},
     {"other", "barrier_on_stream_kernel_nvshmem(int)"},
-    {"other", "void mscclpp::allreduce<float>(float*)"}, /* its operations are not matched */
-    /* other vendors, any case */
+    {"other", "void mscclpp::allreduce<float>(float*)"}, /* operations of MSCCL++ are not matched */
+    /* other vendors, in upper or lower case */
     {"allreduce", "rcclAllReduceKernel"},
     {"allgather", "HcclAllGather"},
     {"reducescatter", "oneccl_reduce_scatter"},
     {"allreduce", "NCCLKERNEL_ALLREDUCE"},
-    /* libraries bundled with frameworks and engines */
+    /* kernels of libraries in frameworks and engines */
     {"send", "kuserbuffers_pushsend(int*, int*, int4*, int4*, int)"},
     {"sendrecv", "kuserbuffers_pushsendrecv_atomic(int*, int*, int4*)"},
     {"reducescatter", "void userbuffers_fp16_sum_inplace_gpu_rr_rs_oop<8>(int)"},
@@ -93,7 +93,7 @@ static const struct {
     {"barrier", "c10d::symmetric_memory::barrier_kernel(unsigned int**, int)"},
     {"alltoall", "void stream_executor::gpu::RaggedAllToAllKernelImpl<8l>(void const*)"},
     {"allreduce", "hcom_allReduce__606_0_1"},
-    /* mangled */
+    /* mangled names */
     {"alltoall", "_ZN7deep_ep9intranode8dispatchILi8ELi768EEEvP4int4"},
     {"send", "_Z21kuserbuffers_pushsendPiS_P4int4"},
     {"allreduce", "_ZN12_GLOBAL__N_126multimem_all_reduce_kernelIfLi16EEEvPT_m.kd"},
@@ -108,7 +108,7 @@ static const struct {
     {NULL, "void tensorrt_llm::kernels::moe_comm::moeA2APrepareCombineKernel(int)"},
     {NULL, "void permute_kernel<__nv_bfloat16>(__nv_bfloat16 const*)"},
     {NULL, "void moe_dispatch_permute<half>(half*)"},
-    /* computation, some with words from communication */
+    /* kernels that compute, some with words that also occur in communication */
     {NULL, "void small_reduce_kernel<float>(float*)"},
     {NULL, "void cub::DeviceReduceKernel<Policy, float*, AllReduceOp>(float*)"},
     {NULL, "void layer_norm<BlockAllReduce<float> >(float*)"},
@@ -146,7 +146,7 @@ static bool communicates(tm_classifier *classifier, const tm_names *names, uint3
 TEST(communication_and_its_kind_are_reported_from_the_names_of_kernels) {
     tm_names *names = tm_names_create();
     tm_classifier *classifier = make(NULL);
-    for (int round = 0; round < 2; round++) /* at first sight, then cached */
+    for (int round = 0; round < 2; round++) /* in the second round the name is cached */
         for (size_t i = 0; i < COUNT(kernels); i++) {
             const char *name = kernels[i].name, *kind = kernels[i].kind;
             uint32_t id = tm_names_intern_string(names, name);
@@ -179,7 +179,7 @@ TEST(an_unknown_kernel_that_sounds_like_communication_is_a_suspect) {
             fail_msg("%s", cases[i].name);
 }
 
-/* Checks that each of the words, separated by |, has the expected kind or category. */
+/* Checks that each of @p words, separated by |, has the expected kind or category. */
 static void check_words(const char *words, const char *expected,
                         const char *(*reported)(const char *text, size_t size)) {
     for (const char *word = words, *end; word; word = *end ? end + 1 : NULL) {
@@ -225,12 +225,12 @@ TEST(the_size_of_a_call_is_that_of_its_tensors) {
         {"[[6], []]", "[\"int\", \"double\"]", 32}, /* a tensor without dimensions is a scalar */
         {"[[5, 2]]", "[\"c10::Float8_e4m3fn\"]", 10},
         {"[[600000000]]", "[\"float\"]", INT64_C(2400000000)},
-        {"[[0]]", "[\"float\"]", -1}, /* empty: it may belong to another call */
+        {"[[0]]", "[\"float\"]", -1}, /* empty: the metadata may belong to another call */
         {"[[8]]", "[\"c10::QInt\"]", -1},
         {"[[8], [8]]", "[\"float\"]", -1},
         {"[[8]]", "[]", -1},
         {"[[[8]]]", "[\"TensorList\"]", -1},
-        {"[[8, 16], [3...", "[\"float\", \"float\"]", -1}, /* cut off */
+        {"[[8, 16], [3...", "[\"float\", \"float\"]", -1}, /* the text was cut off */
         {"[[99999999999, 99999999999]]", "[\"float\"]", -1},
         {"[[-1]]", "[\"float\"]", -1},
         {"[]", "[]", -1},
@@ -309,7 +309,7 @@ TEST(a_pattern_that_is_no_expression_is_wrong_usage) {
         assert_int_equal(err.offset, -1);
         snprintf(start, sizeof start, "'%s' is not a regular expression: ", bad[i]);
         assert_memory_equal(err.message, start, strlen(start));
-        assert_true(strlen(err.message) > strlen(start)); /* followed by the reason */
+        assert_true(strlen(err.message) > strlen(start)); /* the reason follows */
     }
     tm_classifier_destroy(NULL);
 }
@@ -321,7 +321,7 @@ TEST(names_that_come_later_are_reported_too) {
     for (int i = 0; i < 5000; i++) {
         snprintf(text, sizeof text, i % 3 == 0 ? "nccl_%d" : "gemm_%d", i);
         uint32_t id = tm_names_intern_string(names, text);
-        if (i % 7 == 0) /* the others are looked up once many more are known */
+        if (i % 7 == 0) /* the other names are looked up when many more are known */
             assert_int_equal(communicates(classifier, names, id), i % 3 == 0);
     }
     for (uint32_t id = 1; id <= 5000; id++)

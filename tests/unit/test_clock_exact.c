@@ -1,4 +1,4 @@
-/* Sums and medians that do not depend on the order, and the normal equations built from them. */
+/* Sums and medians that do not depend on the order, and normal equations made from them. */
 #include "clock/solve.h"
 
 #include <math.h>
@@ -8,7 +8,7 @@ static uint64_t next_random(uint64_t *random) {
 }
 
 TEST(scales_are_powers_of_two_that_leave_room) {
-    assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1: 2^(51 - 1) */
+    assert_true(tm_exact_scale(1.0) == 0x1p50); /* 1 < 2^1, so the scale is 2^(51 - 1) */
     assert_true(tm_exact_scale(0.75) == 0x1p51);
     assert_true(tm_exact_scale(3e-9) == 0x1p79); /* 3e-9 < 2^-28 = 3.7e-9 */
     assert_true(tm_exact_scale(0.0) == 1.0);
@@ -17,13 +17,13 @@ TEST(scales_are_powers_of_two_that_leave_room) {
 TEST(fixed_point_rounds_to_the_nearest) {
     assert_int_equal(tm_exact_fixed(1.25, 1.0), 1);
     assert_int_equal(tm_exact_fixed(-1.75, 1.0), -2);
-    assert_int_equal(tm_exact_fixed(-0.3, 16.0), -5); /* -4.8 */
+    assert_int_equal(tm_exact_fixed(-0.3, 16.0), -5); /* -0.3 x 16 is -4.8 */
     assert_int_equal(tm_exact_fixed(0x1p51, 1.0), INT64_C(1) << 51);
     assert_int_equal(tm_exact_fixed(-0x1p51, 1.0), -(INT64_C(1) << 51));
     assert_true(tm_exact_real(-5, 16.0) == -0.3125);
 }
 
-/* In doubles 1 + 2^-60 - 1 is 0 from the left and 2^-60 from the right. */
+/* In doubles, 1 + 2^-60 - 1 is 0 if summed from the left, and 2^-60 from the right. */
 TEST(sums_do_not_depend_on_the_order) {
     enum { N = 1000 };
     double values[N], scale = tm_exact_scale(N * 1e6);
@@ -54,8 +54,8 @@ static tm_status select_all(tm_median_search *select, const double *values, size
     return TM_OK;
 }
 
-/* Values are dealt to the lists in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}; the fourth is empty.
- * Lower medians: 2, 0, -2. */
+/* The values are dealt to the lists in turn: {-5e15, 7, 2}, {0, 0}, {-1, -3, -2}. The fourth list
+ * is empty. Lower medians: 2, 0, -2. */
 TEST(medians_are_found_a_byte_at_a_time) {
     const double values[] = {7, 0, -1, -5e15, 0, -3, 2, 1, -2};
     tm_error err;
@@ -74,7 +74,7 @@ TEST(medians_are_found_a_byte_at_a_time) {
     tm_median_search_free(&select);
 }
 
-/* Sixteenths of an octave are 4.4 to 6.3 % wide, and the median is interpolated within its own. */
+/* Values are counted in sixteenths of an octave (4.4 to 6.3 %). The median is interpolated. */
 TEST(spreads_are_counted_to_three_percent) {
     for (int k = 0; k < 36; k++) {
         double middle = 40.0 * pow(1.7, k);
@@ -90,10 +90,11 @@ TEST(spreads_are_counted_to_three_percent) {
     assert_true(tm_spread_median(small) <= 16.0);
 }
 
-/* Two domains, one event, both at x = 0, weights 1/4 each, ends at 3 and 7: with the common end
- * eliminated the matrix is (1/4 - 1/8, -1/8; -1/8, 1/8) and the right side 1/4 (5 - 3), 1/4 (5 -
- * 7). With 1/8 more on both diagonals: (1/4, -1/8; -1/8, 1/4) (8/6, -8/6) = (1/2, -1/2), whose
- * inverse is (16/3, 8/3; 8/3, 16/3). The rates have only the 4 they are given: variance 1/4. */
+/* Two domains have one event at x = 0, with weights 1/4 each and ends at 3 and 7. Without the
+ * common end, the matrix is (1/4 - 1/8, -1/8; -1/8, 1/8), and the right side is 1/4 (5 - 3), 1/4 (5
+ * - 7). Adding 1/8 to the diagonal gives (1/4, -1/8; -1/8, 1/4) (8/6, -8/6) = (1/2, -1/2). The
+ * inverse of this matrix is (16/3, 8/3; 8/3, 16/3). For the rates, the matrix has only the given 4,
+ * so their variance is 1/4. */
 TEST(a_system_of_two_is_solved_as_by_hand) {
     const tm_anchor anchors[] = {{.domain = 0, .y = 3.0, .weight = 0.25},
                                  {.domain = 1, .y = 7.0, .weight = 0.25}};
@@ -118,8 +119,9 @@ TEST(a_system_of_two_is_solved_as_by_hand) {
     tm_normal_free(&normal);
 }
 
-/* One event of three domains at x = 1, -1, 1/2 with weights 1, 2, 1: sum 4, sum of w x = -1/2, so
- * for the first domain 1 - 1/4 = 3/4 throughout; for second with first -2/4 (1, 1; -1, -1). */
+/* One event of three domains at x = 1, -1, 1/2 with weights 1, 2, 1. The sum of weights is 4, and
+ * the sum of w x is -1/2. So all entries of the first domain are 1 - 1/4 = 3/4, and those of the
+ * second with the first are -2/4 (1, 1; -1, -1). */
 TEST(times_stand_in_the_second_unknown) {
     const tm_anchor anchors[] = {{.domain = 0, .x = 1.0, .y = 4.0, .weight = 1.0},
                                  {.domain = 2, .x = -1.0, .y = 0.0, .weight = 2.0},
@@ -134,8 +136,8 @@ TEST(times_stand_in_the_second_unknown) {
     assert_true(*tm_normal_at(&normal, 4, 0) == -0.5 && *tm_normal_at(&normal, 4, 1) == -0.5);
     assert_true(*tm_normal_at(&normal, 5, 0) == 0.5 && *tm_normal_at(&normal, 5, 1) == 0.5);
     assert_true(*tm_normal_at(&normal, 7, 5) == 0.25); /* -2/4 x -1 x 1/2 */
-    assert_true(*tm_normal_at(&normal, 2, 2) == 0.0);  /* not in the event */
-    /* The mean is 2: w (mean - y) = -2, 4, -2, and these times x. */
+    assert_true(*tm_normal_at(&normal, 2, 2) == 0.0);  /* this domain is not in the event */
+    /* The mean is 2. So w (mean - y) is -2, 4, -2; the rates get these values times x. */
     assert_true(normal.right[0] == -2.0 && normal.right[1] == -2.0);
     assert_true(normal.right[4] == 4.0 && normal.right[5] == -4.0);
     assert_true(normal.right[6] == -2.0 && normal.right[7] == -1.0);
@@ -151,7 +153,7 @@ TEST(what_nothing_determines_is_not_moved) {
     tm_normal_add(&normal, anchors, 2, scales);
     tm_normal_expand(&normal, scales);
     tm_normal_pin(&normal, 1);
-    tm_normal_factor(&normal); /* undetermined: the common shift, and the second rate */
+    tm_normal_factor(&normal); /* the common shift and the second rate are undetermined */
     tm_normal_solve(&normal);
     assert_true(fabs(normal.right[0] - normal.right[2] - 4.0) < 1e-12);
     assert_true(normal.right[1] == 0.0 && normal.right[3] == 0.0);

@@ -1,11 +1,11 @@
-/* Clock fits small enough to work out on paper. */
+/* Clock fits that are small enough to compute by hand. */
 #include "clock/fit.h"
 
 enum { HOSTS = 4 };
 #define US INT64_C(1000)
 #define MIDDLE INT64_C(1700000000000000000)
 
-/* Begin and end of a host in an event [us from the middle of its window]. */
+/* Begin and end of a host in an event, relative to the middle of its window [us]. */
 typedef struct row {
     uint64_t event;
     int32_t host;
@@ -59,13 +59,16 @@ static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int
     assert_int_equal(fit->models[host].high_ns, high_us * US);
 }
 
-/* Ends differ by 1.00, 1.01 and 0.99 us, by 1 us in the mean. The hosts are equally trusted, so
- * half a microsecond is taken from either side. Noise: six residuals are too few, so the default of
- * 10 us applies; weight w = 1e-8 for each. Three events show the difference: in (1, -1)/sqrt 2 the
- * normal matrix has 3 x 2 x w/2 = 3w, so that the variance of each offset is (1/2)/(3w) = 1.667e7
- * (1.7e3 more for the common time, held 1e4 times as firmly); with one stratum the bias is taken to
- * be the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns; with 6 us between its GPUs, 12356. Drift:
- * 2 ppm x 5 ms = 10 ns is far below what the offset leaves open, so it stays 0. */
+/* The ends differ by 1.00, 1.01 and 0.99 us: by 1 us on average. The hosts are equally trusted, so
+ * each is moved by half a microsecond.
+ * Noise: six residuals are too few, so the default of 10 us applies. The weight is w = 1e-8 for
+ * each.
+ * Uncertainty: three events show the difference. In the direction (1, -1)/sqrt 2, the normal matrix
+ * is 3 x 2 x w/2 = 3w, so the variance of each offset is (1/2)/(3w) = 1.667e7 (and 1.7e3 more for
+ * the common time, which is held 1e4 times as firmly). With one stratum, the bias is assumed to
+ * equal the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns. With 6 us between its GPUs, it is 12356
+ * ns.
+ * Drift: 2 ppm x 5 ms = 10 ns is far below the offset's uncertainty, so the drift stays 0. */
 TEST(two_hosts_and_three_events_as_by_hand) {
     const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
                         FULL(2, 0, 10, 20),       FULL(2, 1, 0, 21.01),
@@ -95,8 +98,8 @@ TEST(two_hosts_and_three_events_as_by_hand) {
     tm_clock_fit_free(&fit);
 }
 
-/* The ends agree. From the first event: 80 + s1 <= 100 + s0 and 0 + s0 <= 100 + s1; from the
- * second: 200 + s1 <= 240 + s0 and 210 + s0 <= 240 + s1. With s0 = 0: -30 <= s1 <= 20. */
+/* The ends are equal. The first event gives 80 + s1 <= 100 + s0 and 0 + s0 <= 100 + s1. The second
+ * gives 200 + s1 <= 240 + s0 and 210 + s0 <= 240 + s1. With s0 = 0, this is -30 <= s1 <= 20. */
 TEST(intervals_come_from_whoever_came_last) {
     const row rows[] = {FULL(1, 0, 0, 100), FULL(1, 1, 80, 100), FULL(2, 0, 210, 240),
                         FULL(2, 1, 200, 240)};
@@ -106,9 +109,9 @@ TEST(intervals_come_from_whoever_came_last) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 2 meets only host 1, which meets host 0. s1 in [-50, 40] as 0 arrives 50 before the end and
- * 1 arrives 40 before; s2 - s1 in [-7, 9]. Host 1 has the most anchors and is the reference: s0 in
- * [-40, 50]. */
+/* Host 2 meets only host 1, and host 1 also meets host 0. s1 is in [-50, 40], because 0 arrives 50
+ * before the end and 1 arrives 40 before it. s2 - s1 is in [-7, 9]. Host 1 has the most anchors and
+ * is the reference, so s0 is in [-40, 50]. */
 TEST(intervals_reach_over_other_hosts) {
     const row rows[] = {FULL(1, 0, 50, 100), FULL(1, 1, 60, 100), FULL(2, 1, 193, 200),
                         FULL(2, 2, 191, 200)};
@@ -119,7 +122,7 @@ TEST(intervals_reach_over_other_hosts) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 2's wall clock is 5 s ahead: only this host is corrected, to the median of the three. */
+/* Host 2's wall clock is 5 s ahead. Only this host is corrected, to the median of the three. */
 TEST(one_wrong_clock_does_not_move_the_others) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 100), FULL(1, 2, 90, 100)};
     tm_clock_domain domains[] = {usual, usual, usual};
@@ -134,7 +137,7 @@ TEST(one_wrong_clock_does_not_move_the_others) {
     tm_clock_fit_free(&fit);
 }
 
-/* Sigmas of 5 and 2.5 ms: the better clock has weight 1 against 1/4, which is more than half. */
+/* Sigmas of 5 and 2.5 ms give weights of 1/4 and 1. The better clock has more than half. */
 TEST(common_time_stays_with_the_better_wall_clock) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 140)};
     tm_clock_domain domains[] = {usual, usual};
@@ -147,10 +150,10 @@ TEST(common_time_stays_with_the_better_wall_clock) {
 
 TEST(unreached_hosts_keep_their_wall_clock_and_say_so) {
     const row rows[] = {FULL(1, 1, 90, 100), FULL(1, 3, 90, 120),
-                        FULL(2, 0, 90, 100)}; /* the only host in its event */
+                        FULL(2, 0, 90, 100)}; /* host 2 is alone in its event */
     tm_clock_domain domains[] = {usual, usual, usual, usual};
     domains[2].wall_ns = HUGE_VAL;
-    domains[2].middle_ns = 42; /* counted from the start of its own trace */
+    domains[2].middle_ns = 42; /* the time counts from the start of the host's trace */
     tm_clock_fit fit = fit_rows(rows, COUNT(rows), domains, 4);
     const int components[] = {0, 1, 2, 1};
     const int methods[] = {TM_CLOCK_WALL, TM_CLOCK_FIT, TM_CLOCK_NONE, TM_CLOCK_FIT};
@@ -182,8 +185,8 @@ TEST(nothing_at_all_is_no_failure) {
     tm_clock_fit_free(&fit);
 }
 
-/* Clocks that count from their own start: only the difference is known. The first keeps its time;
- * the other's offset brings their ends together. */
+/* The clocks count from their own starts, so only their difference is known. The first keeps its
+ * time, and the other's offset makes their ends equal. */
 TEST(clocks_without_date_are_fitted_to_one_another) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 103)};
     tm_clock_domain domains[] = {usual, usual};
@@ -196,7 +199,7 @@ TEST(clocks_without_date_are_fitted_to_one_another) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 1 claims to know the date but is decades off: its wall clock does not count. */
+/* Host 1 claims to know the date but is off by decades, so its wall clock does not count. */
 TEST(a_date_decades_off_is_none) {
     const row rows[] = {FULL(1, 0, 60, 100), FULL(1, 1, 60, 140)};
     tm_clock_domain domains[] = {usual, usual, usual};
@@ -209,9 +212,9 @@ TEST(a_date_decades_off_is_none) {
     tm_clock_fit_free(&fit);
 }
 
-/* No anchors. 0 to 1: 100 + s0 <= 130 + s1; 1 to 0: 200 + s1 <= 250 + s0. So s1 - s0 is in [-30,
- * 50]: 10 +- 40, half of it on either side. Drift: 2 ppm x 5 ms = 10 ns of either clock loosens
- * both bounds by 20 ns. */
+/* There are no anchors. A message from 0 to 1 gives 100 + s0 <= 130 + s1, and one from 1 to 0 gives
+ * 200 + s1 <= 250 + s0. So s1 - s0 is in [-30, 50], i.e. 10 +- 40, and each host gets half of it.
+ * Drift: 2 ppm x 5 ms = 10 ns of each clock widens both bounds by 20 ns. */
 TEST(messages_both_ways_tie_two_hosts) {
     row rows[] = {GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130), TAKES(2, 0, 240, 250),
                   GIVES(2, 1, 200, 210)};
@@ -220,13 +223,13 @@ TEST(messages_both_ways_tie_two_hosts) {
     assert_int_equal(fit.models[0].method, TM_CLOCK_FIT);
     assert_int_equal(fit.models[0].offset_ns, -5 * US);
     assert_int_equal(fit.models[1].offset_ns, 5 * US);
-    /* 40.02 us from the bounds, 10 us for a bias that cannot be seen */
+    /* 40.02 us from the bounds, and 10 us for a bias that cannot be seen */
     assert_near(fit.models[1].uncertainty_ns, hypot(40020.0, 10000.0), 1.0);
     assert_bounds(&fit, 1, 5 - 40, 5 + 40);
     tm_clock_fit_free(&fit);
 
-    /* Messages in one direction only: a bound on one side links no clocks, and a message is not
-     * suspect if it contradicts clocks that nothing links. */
+    /* Messages in one direction give a bound on one side only, which links no clocks. If clocks are
+     * not linked, a message that contradicts them is not suspect. */
     rows[1].end_us = 20;
     fit = fit_rows(rows, 2, all_usual, 2);
     assert_int_equal(fit.n_components, 2);
@@ -235,15 +238,15 @@ TEST(messages_both_ways_tie_two_hosts) {
     tm_clock_fit_free(&fit);
     rows[1].end_us = 130;
 
-    /* s1 - s0 >= -30 and <= -40: no link either. */
+    /* s1 - s0 >= -30 and <= -40: contradictory bounds do not link either. */
     rows[2].end_us = 160;
     fit = fit_rows(rows, COUNT(rows), all_usual, 2);
     assert_int_equal(fit.n_components, 2);
     tm_clock_fit_free(&fit);
 }
 
-/* s1 - s0 in [-30, 50], and s2 - s0 >= 40 and <= 30: host 0 or 2 is wrong, so the bounds on host 1
- * are not reliable either. */
+/* s1 - s0 is in [-30, 50], but s2 - s0 >= 40 and <= 30. So host 0 or host 2 is wrong, and the
+ * bounds on host 1 are not reliable either. */
 TEST(contradictory_messages_tie_nobody) {
     const row rows[] = {
         GIVES(1, 0, 100, 110), TAKES(1, 1, 90, 130),  TAKES(2, 0, 240, 250), GIVES(2, 1, 200, 210),
@@ -254,8 +257,8 @@ TEST(contradictory_messages_tie_nobody) {
     tm_clock_fit_free(&fit);
 }
 
-/* All ends are equal; but once host 1 ended 4 us before host 0 had begun. The noise of 10 us leaves
- * room for that, so each gives way by half; unless the opposite happened, too. */
+/* All ends are equal, but in one event host 1 ended 4 us before host 0 began. The noise of 10 us
+ * allows a correction, so each moves by half. If the opposite happened, too, none moves. */
 TEST(clocks_give_way_to_causality) {
     const row rows[] = {
         FULL(1, 0, 60, 100),   FULL(1, 1, 60, 100),   FULL(2, 0, 160, 200),  FULL(2, 1, 160, 200),
@@ -277,13 +280,13 @@ TEST(clocks_give_way_to_causality) {
     assert_int_equal(fit.check.after, 2);
     assert_int_equal(fit.check.after_over, 2);
     assert_int_equal(fit.check.worst_after_ns, 4 * US);
-    /* With 4 us more for each: 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
+    /* With 4 us more for each, 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
     assert_bounds(&fit, 1, 0, 0);
     tm_clock_fit_free(&fit);
 }
 
-/* Two GPUs of host 0 contradict one another by 5 us, whatever its clock. That moves no clock and
- * gives no bounds: 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 put s1 in [-95, 50]. */
+/* Two GPUs of host 0 contradict each other by 5 us, whatever the host's clock is. This moves no
+ * clock and gives no bounds. 305 + s0 <= 400 + s1 and 250 + s1 <= 300 + s0 give s1 in [-95, 50]. */
 TEST(a_host_that_contradicts_itself_moves_no_clock) {
     const int both = TM_CLOCK_GIVES | TM_CLOCK_TAKES;
     const row rows[] = {{1, 0, TM_CLOCK_ANCHOR, 0, 100},
@@ -298,8 +301,8 @@ TEST(a_host_that_contradicts_itself_moves_no_clock) {
     tm_clock_fit_free(&fit);
 }
 
-/* Ten events agree. In another one, host 2 has the record of another operation, 3 ms later; or it
- * ended 3 ms late, which breaks no causality but is a third of the event's ranks. */
+/* Ten events agree. In another event, either host 2 has the record of another operation, 3 ms
+ * later; or it ended 3 ms late, which violates no causality but is a third of the event's ranks. */
 TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
         row rows[33];
@@ -322,8 +325,8 @@ TEST(a_wrong_match_is_suspect_and_left_out) {
     }
 }
 
-/* Host 1 gains 10 us a second, seen in 40 events over 4 s. The recorded middle is the true one;
- * only the difference is known, half of it for each: -5 and +5 ppm. */
+/* Host 1 gains 10 us a second, in 40 events over 4 s. Recorded and true time are equal in the
+ * middle. Only the difference of the clocks is known, so each gets half: -5 and +5 ppm. */
 TEST(drift_is_fitted_where_it_can_be_seen) {
     row rows[80];
     for (int i = 0; i < 80; i++) {
@@ -340,12 +343,12 @@ TEST(drift_is_fitted_where_it_can_be_seen) {
     assert_near(fit.models[1].drift_ppb, -5000.0, 1.0);
     assert_int_equal(fit.models[0].offset_ns, 0);
     assert_true(fit.models[0].end_uncertainty_ns > fit.models[0].uncertainty_ns);
-    /* 2e9 ns at 5 ppm: 10 us */
+    /* 2e9 ns at 5 ppm are 10 us */
     assert_near((double)tm_clock_true(&fit.models[0], MIDDLE + 2000000000) - (double)MIDDLE,
                 2000010000.0, 1000.0);
     tm_clock_fit_free(&fit);
 
-    /* Known to 0.01 ppb, which is 0.02 ns at the ends of the window. */
+    /* The drift is known to 0.01 ppb, which is 0.02 ns at the ends of the window. */
     domains[0].drift_ppb = domains[1].drift_ppb = 0.01;
     fit = fit_rows(rows, COUNT(rows), domains, 2);
     assert_true(fit.models[0].drift_ppb == 0.0 && fit.models[1].drift_ppb == 0.0);
@@ -362,9 +365,9 @@ TEST(times_far_from_every_window_are_left_out) {
     tm_clock_fit_free(&fit);
 }
 
-/* Four hosts. The first has ranks within 2 us; on the second one rank is 100 us off; on the third
- * one gains 40 us between the halves; the fourth has none. Host 0: |-2|, |0|, |2| around 0: the
- * median is 2, times 1.4826. */
+/* Four hosts. On the first, ranks are within 2 us. On the second, one rank is off by 100 us. On the
+ * third, one rank gains 40 us between the halves. The fourth has no ranks. Spread of host 0: the
+ * median of |-2|, |0|, |2| is 2, times 1.4826. */
 TEST(ranks_share_a_clock_unless_one_is_off) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -2e3, -2e3},   {0, 9, 0, 0}, {0, 9, 2e3, 2e3},    {1, 9, 0, 0},   {1, 9, 1e3, 1e3},
@@ -377,7 +380,7 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_near(hosts[0].spread_ns, 1.4826 * 2e3, 1e-6);
     assert_near(hosts[3].spread_ns, 0.0, 0.0);
 
-    /* If ends are spread by 30 us, 100 us prove nothing; nor do 7 events. */
+    /* If ends spread by 30 us, a difference of 100 us proves nothing. Nor do 7 events. */
     assert_int_equal(tm_clock_split(ranks, COUNT(ranks), 30e3, hosts, HOSTS, &err), TM_OK);
     assert_true(hosts[1].shared && hosts[2].shared);
     tm_clock_rank_end few = ranks[5];
@@ -387,8 +390,8 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_true(hosts[1].shared);
 }
 
-/* Spreads of 1, 4 and 2 us, times 1.4826. Three ranks show little: no spread is set below the
- * middle one. A host without ranks has none. */
+/* The spreads are 1, 4 and 2 us, times 1.4826. Three ranks are little evidence, so no spread may be
+ * below the middle one. A host without ranks has none. */
 TEST(no_host_is_taken_for_better_than_the_usual_one) {
     const tm_clock_rank_end ranks[] = {
         {0, 9, -1e3, -1e3}, {0, 9, 0, 0},       {0, 9, 1e3, 1e3}, {1, 9, -4e3, -4e3}, {1, 9, 0, 0},

@@ -3,7 +3,7 @@
 
 enum { SEEDS = 3 };
 
-/* Fits the plan with several seeds and asserts the limits for each. */
+/* Fits the plan with several seeds, and asserts the limits each time. */
 static void hold(clock_plan plan, double worst_ns, bool clean) {
     double covered = 0.0;
     for (plan.seed = 1; plan.seed <= SEEDS; plan.seed++) {
@@ -29,7 +29,7 @@ static void hold(clock_plan plan, double worst_ns, bool clean) {
         fail_msg("only %.3f of the errors are within twice the uncertainty", covered);
 }
 
-/* Biased ends leave errors of at most 10 us, unbiased ones of 1 us. */
+/* With biased ends, errors are at most 10 us; without bias, at most 1 us. */
 TEST(clocks_are_found_within_their_limits) {
     enum { BIASED, UNBIASED, SECONDS_APART, LATE, PAIRS, DRIFTING, GOOD, CLASSES, N_PLANS };
     clock_plan plans[N_PLANS];
@@ -41,7 +41,7 @@ TEST(clocks_are_found_within_their_limits) {
     plans[LATE].late = 0.15;
     plans[LATE].mismatched = 0.075; /* wrong matches */
     plans[PAIRS].world = false;     /* no group links the stages */
-    /* Profilers keep clocks to 2 ppm; these drift by up to 50. Few hosts and pairs show it. */
+    /* Profilers keep clocks to 2 ppm; these drift by up to 50 ppm, with few hosts and pairs. */
     plans[DRIFTING].hosts = 16;
     plans[DRIFTING].pairs = 1;
     plans[DRIFTING].world = false;
@@ -49,7 +49,7 @@ TEST(clocks_are_found_within_their_limits) {
     plans[DRIFTING].steady_ppb = 2000.0;
     plans[GOOD].offset_ns = 200e3; /* a good clock is not made worse */
     plans[GOOD].drift_ppb = 500.0;
-    /* Noise of 3 % of the transfer: 180 us in one class, 3 us in others. */
+    /* Noise is 3 % of the transfer: 180 us in one class, 3 us in others. */
     plans[CLASSES].noise_share = 0.03;
     for (int i = 0; i < N_PLANS; i++) {
         print_message("plan %d\n", i);
@@ -57,8 +57,9 @@ TEST(clocks_are_found_within_their_limits) {
     }
 }
 
-/* Only the delays of messages, 20 to 50 us, link the stages; so their clocks are known to half of
- * that, plus what four unknown common drifts allow. Inside a stage nothing is lost. */
+/* Only messages link the stages. Their delays are 20 to 50 us, so the clocks are known to half of
+ * that, plus the effect of four unknown common drifts. Inside a stage, the fit is as good as
+ * usual. */
 TEST(buffered_messages_tie_the_stages) {
     clock_plan plan = usual_plan;
     plan.world = false;
@@ -75,7 +76,7 @@ TEST(buffered_messages_tie_the_stages) {
             clock_error error = clock_job_error(&job, &fit, first, first + 8);
             assert_true(worst_of(&error) < 10e3);
             assert_true(error.covered >= 0.95);
-            /* except the main stage, whose clocks the others are linked to */
+            /* stage 0 is the main stage, to which the others are linked */
             assert_true(stage == 0 || fit.models[first].uncertainty_ns > 20e3);
         }
         tm_clock_fit_free(&fit);
@@ -83,7 +84,7 @@ TEST(buffered_messages_tie_the_stages) {
     }
 }
 
-/* Stages without pairs and world operations: only the wall clock links them. */
+/* Without pairs and world operations, only the wall clock links the stages. */
 TEST(unlinked_groups_are_components_of_their_own) {
     clock_plan plan = usual_plan;
     plan.world = false;
@@ -103,8 +104,8 @@ TEST(unlinked_groups_are_components_of_their_own) {
     free_clock_job(&job);
 }
 
-/* True offsets relative to the reference, which the interval assumes to be true, are within it, up
- * to the GPUs' errors, of which two can add up, and the drift's. */
+/* The interval assumes that the reference is right. So the true offset relative to the reference
+ * must be inside, except for the errors of two GPUs and of the drift. */
 TEST(guaranteed_intervals_hold_the_truth) {
     clock_plan plan = usual_plan;
     int n_narrow = 0;
@@ -124,13 +125,13 @@ TEST(guaranteed_intervals_hold_the_truth) {
         assert_true((double)model->high_ns >= job.offset_ns[h] + common - 2e3);
         n_narrow += model->high_ns - model->low_ns < 200000;
     }
-    /* The 8 hosts of the stage in whose short collectives the reference takes part. */
+    /* the 8 hosts of the reference's stage, which has short collectives */
     assert_true(n_narrow >= 8);
     tm_clock_fit_free(&fit);
     free_clock_job(&job);
 }
 
-/* Set in the middle of three seconds; in jobs of few hosts, of one second with 16 collectives. */
+/* The clock is set in the middle of three seconds, or of one with 16 collectives. */
 TEST(a_clock_that_was_set_is_found) {
     static const struct {
         int hosts;
@@ -152,11 +153,11 @@ TEST(a_clock_that_was_set_is_found) {
         plan.set_ns = cases[i].set_ns;
         clock_job job = make_clock_job(&plan);
         tm_clock_fit fit = fit_clock_job(&job);
-        /* With two clocks either may have been set, forward or back. */
+        /* With two clocks, either may have been set. */
         for (int h = 0; h < plan.hosts; h++)
             assert_int_equal(fit.models[h].step_ns != 0, plan.hosts == 2 || h == plan.set_host);
         const tm_clock_model *model = fit.models + plan.set_host;
-        /* The clock showed two times then; with two clocks it may be the other: it is between. */
+        /* The clock showed two times at that moment. With two clocks, either may be it. */
         double middle = (double)job.domains[0].middle_ns + job.offset_ns[0];
         double at = (double)model->step_at_ns - (middle - job.offset_ns[plan.set_host]);
         double error = fmin(fabs(at), fabs(at - plan.set_ns));
@@ -164,7 +165,7 @@ TEST(a_clock_that_was_set_is_found) {
         assert_true((double)model->step_ns / plan.set_ns > 0.5);
         assert_true((double)model->step_ns / plan.set_ns < 1.1);
         assert_true(model->uncertainty_ns >= (double)llabs(model->step_ns));
-        /* The others are not affected: the other stages, or the other hosts. */
+        /* The other stages, or the other hosts of a small job, are not affected. */
         clock_error others =
             clock_job_error(&job, &fit, few ? 0 : 8, few ? plan.set_host : plan.hosts);
         assert_true(worst_of(&others) <= (few ? 20e3 : 10e3));
@@ -173,7 +174,7 @@ TEST(a_clock_that_was_set_is_found) {
     }
 }
 
-/* All clocks shifted alike: everything shifts, and nothing else changes. */
+/* All clocks are shifted by the same amount: all results shift, and nothing else changes. */
 TEST(a_common_shift_goes_through) {
     const int64_t shift = INT64_C(123456789012345);
     clock_job job = make_clock_job(&usual_plan);
@@ -195,7 +196,7 @@ TEST(a_common_shift_goes_through) {
     free_clock_job(&job);
 }
 
-/* Asserts that uncertainties at start, middle and end are the dense matrix's or this share more. */
+/* Asserts that uncertainties equal the dense matrix's, or are larger by up to this share. */
 static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_model *network,
                                   double more) {
     const double *a = &dense->begin_uncertainty_ns, *b = &network->begin_uncertainty_ns;
@@ -204,9 +205,9 @@ static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_mo
             fail_msg("%.6f ns, by the dense matrix %.6f ns", b[i], a[i]);
 }
 
-/* The dense matrix is the reference: if no events share a bin, the network has the same matrix.
- * With 32 hosts each of 1000 events gets a bin for uncertainties; the two plans with 40 a step have
- * 1926. Without biases, which would dominate the uncertainties. */
+/* The dense matrix is the reference. If no two events share a bin, the network has the same matrix.
+ * With 32 hosts, each of 1000 events gets a bin for uncertainties; the two plans with 40 events a
+ * step have 1926. There are no biases, which would dominate the uncertainties. */
 TEST(a_network_gives_what_the_dense_matrix_does) {
     clock_plan plans[9];
     for (size_t i = 0; i < COUNT(plans); i++)
@@ -222,7 +223,7 @@ TEST(a_network_gives_what_the_dense_matrix_does) {
     plans[5].offset_ns = 200e3; /* clocks good enough that drifts are taken as 0 */
     plans[5].drift_ppb = 0.5;
     plans[6].per_step = plans[8].per_step = 40;
-    plans[7].hosts = 144; /* chains of twelve through groups of twelve; no group of all ranks */
+    plans[7].hosts = 144; /* groups of twelve hosts form chains of twelve; no group has all ranks */
     plans[7].stages = 12;
     plans[7].host_ranks = plans[7].pairs = 1;
     plans[7].world = false;

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* The collectives known to one process, and the tables made from them. */
+/* The collectives that one process knows, and the tables made from them. */
 typedef struct bench {
     tm_collectives own;
     tm_tables tables;
@@ -100,8 +100,8 @@ TEST(bandwidths_are_those_of_nccl_tests) {
 }
 
 TEST(operations_without_times_are_in_no_median) {
-    /* The clocks of single operations, the first or any other, may not be comparable; of 10, 30 and
-     * 50 ns the median is 30, the 95th percentile 50, and the skew 3. */
+    /* The clocks of the first or of another operation may not be comparable. Of 10, 30 and 50 ns,
+     * the median is 30 and the 95th percentile 50. The skew is 3. */
     for (int first = 0; first < 2; first++) {
         bench b = open_bench();
         for (int64_t ns = 10; ns <= 50; ns += 20) {
@@ -136,14 +136,14 @@ TEST(a_size_class_is_the_power_of_two_at_or_below) {
     }
 }
 
-/* Values of {kind, group, group's text, ranks, bytes, transfer, skew}, in any order. */
+/* An operation: kind, group, the group's text, ranks, bytes, transfer, skew. */
 #define VALUE(id, size, transfer, skew, n, what, text)                                             \
     {                                                                                              \
         .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
         .group_size = (n), .kind = (what), .group_text = text                                      \
     }
-/* Two streams of ranks 0-7. The row shows the weaker one: the smaller evidence, and possible
- * further ranks if either stream may have some. */
+/* Inferred operations on two streams of ranks 0 to 7. The row shows the weaker stream: the smaller
+ * evidence; and that there may be more ranks, if this holds for either stream. */
 #define INFERRED(id, transfer, skew, bits, more)                                                   \
     {                                                                                              \
         .group = (id), .bytes = -1, .transfer_ns = (transfer), .skew_ns = (skew), .group_size = 8, \
@@ -151,26 +151,27 @@ TEST(a_size_class_is_the_power_of_two_at_or_below) {
         .evidence_bits = (bits), .at_least = (more)                                                \
     }
 static const tm_instance_value values[] = {
-    /* all-reduces of group a, class 1024: bytes 1024, 1500, 2000, 2047: median (1500 + 2000) / 2;
-     * transfers 0, 10, 20, 1000: median 15, p95 the 4th; skews 4, 7, 9, 30: median 8; rates without
-     * the first: 1500/10 = 150, 2000/20 = 100, 2047/1000 = 2.047: median 100; x 2 x 3 / 4 = 150 */
+    /* All-reduces of group a in class 1024. Bytes 1024, 1500, 2000, 2047: the median is (1500 +
+     * 2000) / 2. Transfers 0, 10, 20, 1000: the median is 15, the 95th percentile the 4th. Skews 4,
+     * 7, 9, 30: the median is 8. Rates without the first: 1500/10 = 150, 2000/20 = 100, 2047/1000 =
+     * 2.047: the median is 100; busbw is 100 x 2 x 3 / 4 = 150. */
     VALUE(1, 2000, 20, 4, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(1, 1024, 0, 9, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(1, 2047, 1000, 7, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(1, 1500, 10, 30, 4, TM_COLL_ALLREDUCE, "a"),
-    /* another class, at its lower bound; another group; another kind */
+    /* another class, at its lower bound; then another group; then another kind */
     VALUE(1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"),
     VALUE(1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"),
-    /* no size: neither a class nor a rate. Transfers 1, 2: median 1.5 */
+    /* no size, so neither a class nor a rate; transfers 1 and 2: the median is 1.5 */
     INFERRED(3, 1, 5, 9, true),
     INFERRED(3, 2, 6, 5, false),
-    /* no wait: sizes only, median of 10 and 11 */
+    /* no wait, so only sizes: the median of 10 and 11 */
     VALUE(1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     VALUE(1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"),
-    /* all ended before the last began: no rate */
+    /* all members ended before the last began, so there is no rate */
     VALUE(1, 16, 0, 3, 4, TM_COLL_BARRIER, "a"),
-    /* incomplete: not shown */
+    /* incomplete and suspect operations are not shown */
     {.group = 1, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_INCOMPLETE, .group_text = "a"},
     {.group = 9, .bytes = 16, .group_size = 4, .state = TM_INSTANCE_SUSPECT, .group_text = "c"},
 };
@@ -210,7 +211,7 @@ TEST(classes_have_their_medians) {
 }
 
 TEST(the_95th_percentile_of_many_is_by_nearest_rank) {
-    /* transfers 1 to 40 in some order: 0.95 x 40 = 38; median 20.5 */
+    /* transfers are 1 to 40 in some order: p95 is 0.95 x 40 = 38, the median 20.5 */
     bench b = open_bench();
     for (int64_t i = 0; i < 40; i++)
         add_value(&b, TM_COLL_ALLREDUCE, 2, 64, (i * 7) % 40 + 1);
@@ -228,8 +229,9 @@ static void add_instance(bench *b, const tm_comm_record *members, size_t n, int6
 }
 
 TEST(the_worst_are_shown_with_their_arrivals) {
-    /* place 1: begins 10, 4, 7: L 10, skew 6; ends 20, 8, 21: waits 0, 4 (cut), 3: 7; transfer 11.
-     * place 0: 5 and 5, a tie with no metadata; ends 5 and 3, before L: transfer 0. */
+    /* Place 1: begins are 10, 4, 7, so L is 10 and the skew 6. Ends are 20, 8, 21, so waits are 0,
+     * 4 (until the end), 3: 7 in all. The transfer is 11. Place 0: begins 5 and 5 are a tie without
+     * metadata. Ends 5 and 3 are not after L, so the transfer is 0. */
     static const tm_comm_record known[] = {
         {.begin_ns = 10,
          .end_ns = 20,
@@ -266,7 +268,7 @@ TEST(the_worst_are_shown_with_their_arrivals) {
     bench b = open_bench();
     const tm_worst places[] = {{2, 1}, {0, 0}};
     add_instance(&b, unknown, COUNT(unknown), 5);
-    add_instance(&b, known, 1, 10); /* not among the worst */
+    add_instance(&b, known, 1, 10); /* this operation is not among the worst */
     add_instance(&b, known, COUNT(known), 10);
     assert_non_null(tm_vec_append(&b.own.worst, places, COUNT(places)));
     finish(&b);
@@ -279,8 +281,8 @@ TEST(the_worst_are_shown_with_their_arrivals) {
     close_bench(&b);
 }
 
-/* Calls state a rank's input: an all-gather of four ranks has four times that as output; if not all
- * ranks are known, the output size is unknown. Sizes stated by kernels take precedence. */
+/* Calls state a rank's input. An all-gather of four ranks has four times the input as output; if
+ * not all ranks are known, the output size is unknown. Sizes that kernels state take precedence. */
 TEST(sizes_that_calls_tell_are_marked) {
     static const struct {
         tm_comm_record member;
@@ -317,11 +319,11 @@ TEST(sizes_that_calls_tell_are_marked) {
 }
 
 TEST(a_last_place_within_uncertainty_is_tied) {
-    /* Clocks known to 1 ns each: begins must differ by 2 sqrt(2) ns, rounded 3. Begins in one
-     * domain never tie here, as their spread is 0. */
+    /* Each clock is known to 1 ns, so begins must differ by 2 sqrt(2) ns, rounded to 3. In one
+     * domain, begins never tie here, because their spread is 0. */
     static const struct {
         tm_comm_record members[2];
-        int64_t last_rank; /* -1: tied */
+        int64_t last_rank; /* -1: a tie */
     } rows[] = {
         {{{.begin_ns = 10, .rank = 1, .uncertainty_ns = 1},
           {.begin_ns = 7, .rank = 2, .domain = 1, .uncertainty_ns = 1}},
@@ -354,7 +356,7 @@ TEST(no_operations_make_no_rows) {
     close_bench(&b);
 }
 
-/* Two processes; the second has what the first has, and one more. */
+/* There are two processes. The second has one more than the first. */
 TEST(reasons_of_all_processes_are_added_up) {
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},
@@ -410,9 +412,10 @@ static void add_exchanges(small_job *j, int64_t rank, const exchange *e, size_t 
     add_trace(j, rank, &trace);
 }
 
-/* Ranks 1 and 3. Split sizes count rows, here of 10 floats: 3 and 1 of 40 floats are 120 and 40
- * bytes. Of 8 floats without split sizes each gets 16 bytes. Rank 1 so sends 136 and 56 bytes, 70.8
- * and 29.2 % of 192; even shares are (160 + 32) / 2 = 96. Rank 3 sends 40 + 16 to each. */
+/* Ranks 1 and 3. Split sizes count rows, here of 10 floats: 3 and 1 of them (40 floats in all) are
+ * 120 and 40 bytes. Without split sizes, each rank gets half of 8 floats: 16 bytes. So rank 1 sends
+ * 136 and 56 bytes, which are 70.8 and 29.2 % of 192; even shares are (160 + 32) / 2 = 96. Rank 3
+ * sends 40 + 16 to each. */
 TEST(all_to_alls_are_split_over_pairs_of_ranks) {
 #define UNKNOWN(split)                                                                             \
     { "all_to_allv", "[1, 3]", split, split, 40, 40 }

@@ -1,4 +1,4 @@
-/* Communicators that traces identify by a hash: their ranks, sizes and peers from all claims. */
+/* Communicators that traces identify by a hash: ranks, sizes and peers from all claims. */
 #include "match/communicators.h"
 
 #include <inttypes.h>
@@ -8,8 +8,9 @@
 enum { RANKS_MAX = 4, OWN_MAX = 3 };
 
 /* The claims of each rank, separated by /, and the expected result for a kernel of the first rank
- * in group "c". A claim is a group ("c"), or a group with its recorded size and place ("c40"); or
- * with a lower bound of its size ("c-4"); size 9 stands for more ranks than any job has. */
+ * in group "c". A claim is a group ("c"), a group with its recorded size and place ("c40": size 4,
+ * place 0), or a group with a lower bound of its size ("c-4"). Size 9 stands for more ranks than
+ * any job has. */
 typedef struct member_case {
     const char *claims;
     comm_spec kernel;
@@ -17,12 +18,12 @@ typedef struct member_case {
     bool all_reported;
 } member_case;
 
-/* Adds the claims of one rank; only the last trace is marked as used. */
+/* Adds the claims of one rank. Only the claim in the last trace is marked as used. */
 static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
     for (; *claims && *claims != '/'; claims++) {
         const char name[] = {*claims, '\0'};
         tm_communicator own = {.name = name_of(g, name), .n_ranks = -1, .place = -1};
-        if (claims[1] == '-') { /* at least that many */
+        if (claims[1] == '-') { /* a lower bound of the size */
             own.n_ranks = -(claims[2] - '0');
             claims += 2;
         } else if (claims[1] >= '0' && claims[1] <= '9') {
@@ -31,7 +32,7 @@ static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
             claims += 2;
         }
         claims += claims[1] == ' ';
-        own.used = !claims[1] || claims[1] == '/'; /* in the last of several traces */
+        own.used = !claims[1] || claims[1] == '/'; /* whether this is the claim of the last trace */
         timeline->communicators[timeline->n_communicators++] = own;
     }
 }
@@ -103,14 +104,14 @@ static void check_cases(const member_case *cases, size_t n) {
 
 TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
-        /* recorded sizes: 0 and 2 have it; claims of other groups are ignored */
+        /* ranks 0 and 2 have it, with recorded sizes; claims of other groups are ignored */
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
-        /* one rank that recorded it is enough */
+        /* one rank that recorded the size is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
-        /* no rank recorded it: its users are all members if all ranks stated their groups */
+        /* no rank recorded it: if all ranks stated their groups, all users are members */
         {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
         {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
-        /* one user is not a group */
+        /* a group of one user is unknown */
         {"c/d/d/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         /* two ranks have no trace */
         {"c40/c43", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", false},
@@ -118,10 +119,10 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         {"c20/c31", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c20/c21/c21", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         {"c90/c", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
-        /* a lower bound counts where fewer have it */
+        /* a lower bound is the size if fewer ranks have the group */
         {"c-4/c-3", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", true},
         {"c-2/c/c", ALLREDUCE, "[0, 1, 2] 3 from -1 to -1 in 8 out 8", true},
-        /* a rank with the claim in two traces, once without the size, is one rank */
+        /* a claim in two traces, once without the size, is of one rank */
         {"c c20/c21", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", false},
     };
     check_cases(cases, COUNT(cases));
@@ -134,10 +135,10 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
 
 TEST(a_peer_is_the_rank_at_its_place) {
     static const member_case cases[] = {
-        /* places that are not in rank order: 1 is at place 2, 2 at 1 */
+        /* places are not in rank order: rank 1 is at place 2, and rank 2 at place 1 */
         {"c30/c32/c31", SEND(1), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
         {"c30/c32/c31", RECEIVE(2), "[0, 1, 2] 3 from 1 to -1 in -1 out 8", false},
-        /* one place is unknown, or claimed twice, or does not exist */
+        /* a place is unknown, claimed twice, or does not exist */
         {"c30/c/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c31/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c32/c31", SEND(3), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
@@ -166,10 +167,10 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
         {"c20/c21", ALLGATHER(8), "[0, 1] 2 from -1 to -1 in 8 out 16", false},
         {"c20/c21", SCATTER(8), "[0, 1] 2 from -1 to -1 in 16 out 8", false},
         {"c/c", ALLGATHER(8), " -1 from -1 to -1 in 8 out -1", false},
-        /* larger than any memory */
+        /* the size exceeds any memory */
         {"c20/c21", ALLGATHER(INT64_C(92233720368547758)),
          "[0, 1] 2 from -1 to -1 in 92233720368547758 out -1", false},
-        /* of another group: unchanged */
+        /* a kernel of another group is unchanged */
         {"c20/c21", OTHER, "[0, 5] 2 from -1 to 5 in 8 out -1", false},
     };
     check_cases(cases, COUNT(cases));
@@ -184,9 +185,9 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
         MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
-        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* by two ranks */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* used by two ranks */
         MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
-        MEMBER(4, 1, -1, -1, 0, false) /* no kernel: a single rank needs none */
+        MEMBER(4, 1, -1, -1, 0, false) /* no kernel, so no answer is needed */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_error err;
@@ -194,7 +195,7 @@ TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     assert_non_null(tm_vec_append(&members, all, COUNT(all)));
     assert_int_equal(tm_memberships_answer(&members, &answers, &n_alone, &err), TM_OK);
     assert_int_equal(n_alone, 1);
-    assert_int_equal(answers.n, 2 + 2 * 2 + 1 + 1); /* both of 2 go to processes 0 and 1 */
+    assert_int_equal(answers.n, 2 + 2 * 2 + 1 + 1); /* both claims of group 2 go to 0 and 1 */
     tm_vec_free(&members);
     tm_vec_free(&answers);
 }

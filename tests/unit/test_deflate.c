@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "timeline_fixture.h"
 
-/* Noise in 6 of 8 bits: it compresses to three quarters. */
+/* 6 of 8 bits are noise, so this compresses to three quarters. */
 static void make_noise(unsigned char *out, size_t size) {
     uint32_t seed = 1;
     for (size_t i = 0; i < size; i++) {
@@ -43,7 +43,7 @@ static tm_status refuse(void *context, const void *packed, size_t size, tm_error
 }
 
 TEST(what_is_packed_unpacks) {
-    static const size_t sizes[] = {0, 1, 8, 9, 1000, 500000}; /* the last: several pieces */
+    static const size_t sizes[] = {0, 1, 8, 9, 1000, 500000}; /* the last needs several pieces */
     static unsigned char noise[500000], packed[600000];
     make_noise(noise, sizeof noise);
     tm_deflate *deflate = tm_deflate_create();

@@ -1,16 +1,16 @@
-/* The share of a rank's lateness that is its own waiting, and the split of propagated cost. */
+/* The share of a rank's lateness that is its own waiting, and the division of propagated costs. */
 #include "waits/delay.h"
 
 enum { RANKS = 3, STEP = 8, OWNER = 1 };
 
-/* One member of an operation of three: times, waits before its arrival, expected results. */
+/* One member of an operation of three: its times, its waits before it arrived, expected results. */
 typedef struct member {
     int64_t begin_ns, end_ns, all_ns, other_ns;
     double fraction;
     int64_t passed_ns;
 } member;
 
-/* The parts of a job that propagation uses, with one operation for each trial. */
+/* The parts of a job that propagation uses. Each trial has one operation. */
 typedef struct scene {
     tm_collectives collectives;
     tm_vec visits;
@@ -68,21 +68,22 @@ static void begin(scene *s, const member *members) {
 }
 
 static const member trials[][RANKS] = {
-    /* Two wait 100 each for the third: 200. Their waits elsewhere, 10 and 30, are 20 in the mean,
-     * they begin at 0. Of 100 late (70 - 20) are waiting: a half. */
+    /* Two ranks wait 100 each for the third: 200. Elsewhere they waited 10 and 30, a mean of 20. Of
+     * the third's 100 of lateness, 70 - 20 are waiting: a half. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
-    /* The second ends at 50: it waits 50 of 150. Mean waits (100 x 10 + 50 x 40) / 150 = 20. */
+    /* The second ends at 50: it waits 50 of 150. Mean wait (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
-    /* In layers: 60 of the first, 30 for each of the others; then 40 of each of two for the third.
-     * The second is 60 later than the first and waited 15 more: a quarter of 30 is 7.5. The third
-     * has 70 from the first and 40 from the second, which begins at 60: mean begin 2400 / 110, mean
-     * wait (70 x 0 + 40 x 15) / 110. It waited 0, which is less: all of its lateness is its own. */
+    /* Layer 1: the first waits 60, caused by the others, 30 each. Layer 2: two wait 40 each for the
+     * third. The second is 60 later than the first and waited 15 more: a quarter of 30 is 7.5. The
+     * third gets 70 from the first and 40 from the second, which begins at 60: the mean begin is
+     * 2400 / 110, the mean wait (70 x 0 + 40 x 15) / 110. It waited 0, which is less, so its
+     * lateness is all its own. */
     {{0, 200, 0, 0, 0.0, 0}, {60, 200, 15, 15, 0.25, 7}, {100, 200, 0, 0, 0.0, 0}},
     /* Waits longer than the lateness explain all of it, and no more. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 900, 900, 1.0, 200}},
-    /* A rank that waited less than those that waited for it was late by itself. */
+    /* A rank that waited less than the ranks that waited for it was late by itself. */
     {{0, 200, 80, 0, 0.0, 0}, {0, 200, 80, 0, 0.0, 0}, {100, 200, 79, 79, 0.0, 0}},
-    /* Waits in its own group are no excuse. */
+    /* Waits in its own group do not explain its lateness. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 70, 0, 0.0, 0}},
     /* No rank is late. */
     {{0, 200, 5, 5, 0.0, 0}, {0, 200, 9, 9, 0.0, 0}, {0, 200, 1, 1, 0.0, 0}},
@@ -121,7 +122,7 @@ TEST(a_fraction_is_waiting_beyond_that_of_the_early_ranks) {
 }
 
 TEST(a_transfer_carries_cost_and_has_none) {
-    /* The sender arrives 100 after the receiver; 25 of these it waited. */
+    /* The sender arrives 100 after the receiver. It had waited for 25 of these. */
     static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
     scene s = open_scene();
     add_operation(&s, members, TM_MATCH_PAIR, TM_COLL_SEND);
@@ -161,7 +162,7 @@ TEST(a_group_is_together_where_all_are_released) {
         {trials[0], false, {true, true, true}, true},
         {trials[0], false, {true, true, false}, false},
         {trials[0], false, {false, true, true}, false},
-        /* of a transfer only the member that waited counts */
+        /* in a transfer, only the member that waited counts */
         {late_sender, true, {false, true}, true},
         {late_sender, true, {true, false}, false},
         {late_receiver, true, {true, false}, true},
@@ -183,8 +184,8 @@ TEST(a_group_is_together_where_all_are_released) {
     }
 }
 
-/* Arrivals at 0, 60 and 100. The first waits 100, of which the second causes 30 and the third 70;
- * the second waits 40 for the third. */
+/* Arrivals at 0, 60 and 100. The first waits 100, of which the second causes 30 and the third 70.
+ * The second waits 40 for the third. */
 static const member layers[] = {
     {0, 200, 0, 0, 0.0, 0}, {60, 200, 0, 0, 0.0, 0}, {100, 200, 0, 0, 0.0, 0}};
 
@@ -194,8 +195,9 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
 }
 
 TEST(cost_shares_go_to_the_late_ranks_in_layers) {
-    /* Step 4: 50 + 50 of the first, 40 of the second: 30 for rank 11; 70 + 40 for rank 12, which
-     * passes on a half. Step 5: only 10 of the first: 3 and 7; a half of 7 is rounded up. */
+    /* Step 4: the first gives 50 + 50, the second 40. Rank 11 gets 30; rank 12 gets 70 + 40, and
+     * passes on a half. Step 5: the first gives only 10, divided into 3 and 7; half of 7 is rounded
+     * up. */
     static const tm_cost_share given[] = {
         {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
     scene s = open_scene();
@@ -214,7 +216,7 @@ TEST(cost_shares_go_to_the_late_ranks_in_layers) {
     static const tm_pending_cost pending_costs[] = {{12, 4, 55, 22, 32}, {12, 5, 4, 22, 32}};
     assert_int_equal(s.flow.pending_costs.n, COUNT(pending_costs));
     assert_memory_equal(s.flow.pending_costs.data, pending_costs, sizeof pending_costs);
-    /* Cost that is not passed on at the end stays with its rank. */
+    /* Costs that were not passed on at the end stay with their rank. */
     assert_int_equal(tm_delay_end(&s.flow, &err), TM_OK);
     tm_delay_settle(&s.flow.costs);
     assert_int_equal(s.flow.pending_costs.n, 0);
@@ -224,7 +226,7 @@ TEST(cost_shares_go_to_the_late_ranks_in_layers) {
 }
 
 TEST(cost_shares_find_their_operation) {
-    /* The second operation has members 3 to 5. Of 1 the third's 0.7 are rounded up. */
+    /* The second operation has members 3 to 5. The third's 0.7 of 1 are rounded up. */
     static const tm_cost_share given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
     scene s = open_scene();

@@ -1,4 +1,4 @@
-/* Differences between two jobs: small tables worked out by hand. */
+/* Differences between two jobs: small tables computed by hand. */
 #include <math.h>
 
 #include "diff/sample.h"
@@ -6,13 +6,13 @@
 #include "tmerge/analysis.h"
 #include "tmerge/diff.h"
 
-/* Adds a rank whose steps, from 3 on, compute for their whole length of ms milliseconds. */
+/* Adds a rank whose steps, from number 3 on, compute for their whole length ms[i]. */
 static void add_rank(tm_tables *tables, int rank, const int *ms, int n) {
     add_rowf(tables, "job.rank", "rank=%d format=kineto", rank);
     add_rowf(tables, "overview.rank", "rank=%d steps=%d", rank, n);
     for (int i = 0; i < n; i++) {
         add_rowf(tables, "overview.step", "rank=%d step=%d step_ns=%d000000", rank, i + 3, ms[i]);
-        /* communication takes 10 ms in the median, and its deviations are four times as large */
+        /* communication has a median of 10 ms, and four times the deviations */
         add_rowf(tables, "overlap.step",
                  "rank=%d step=%d partial=false compute_ns=%d000000 comm_ns=%d000000", rank, i + 3,
                  ms[i], 10 + 4 * (ms[i] - 100));
@@ -41,7 +41,6 @@ static void destroy(tm_tables *a, tm_tables *b, tm_tables *found) {
     tm_tables_destroy(found);
 }
 
-/* Returns the row of a figure or name. */
 static size_t find(const tm_tables *tables, const char *name, const char *key) {
     const tm_table *table = tm_tables_find(tables, name);
     const char *column = tm_table_column(table->def, "figure") < 0 ? "name" : "figure";
@@ -71,15 +70,15 @@ static void assert_diagnostic(const tm_tables *tables, size_t place, const char 
     assert_string_equal(tm_table_cell(diagnostics, place, "text")->value.text, expected);
 }
 
-/* Median 100; deviations 0, 0, 1, 1, 2, of which the fourth, 1, is the third quartile. So two such
- * jobs may differ by 3 (1 + 4/5) x 1.2533 / 1.1503 x 1 x sqrt(1/5 + 1/5) = 3.721069 ms. */
+/* The median is 100. Of the deviations 0, 0, 1, 1, 2 the fourth, 1, is the third quartile. So two
+ * such jobs may differ by 3 (1 + 4/5) x 1.2533 / 1.1503 x 1 x sqrt(1/5 + 1/5) = 3.721069 ms. */
 static const int steady[] = {100, 100, 101, 99, 102};
 #define NOISE 3.721069
 
 TEST(a_sample_is_the_median_over_steps_of_the_mean_over_ranks) {
     tm_tables tables = open_tables();
-    /* Means 110, 100, 140, and 200 of rank 0 only: median (110 + 140) / 2 = 125, deviations 15, 25,
-     * 15, 75, of which the third is 25. */
+    /* The means are 110, 100 and 140, and 200 of only rank 0. The median is (110 + 140) / 2 = 125,
+     * and the third of the deviations 15, 15, 25, 75 is 25. */
     static const int ns[2][4] = {{100, 90, 130, 200}, {120, 110, 150, 20}};
     for (int rank = 0; rank < 2; rank++)
         for (int step = 0; step < 4; step++) {
@@ -174,12 +173,12 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     tm_tables a = make_job(1, steady, 5), b = make_job(2, steady, 5);
     add_row(&a, "overview.job", "tensor_core_pct=50 occupancy_pct=50 sm_efficiency_pct=40");
     add_row(&b, "overview.job", "tensor_core_pct=50.9 occupancy_pct=49");
-    /* The host's memory does not count; the GPU with the highest peak does. */
+    /* Counts the GPU with the highest peak, not the host's memory. */
     add_row(&a, "memory.device", "rank=0 device=cpu peak_bytes=900");
     add_row(&a, "memory.device", "rank=0 device=cuda:0 peak_bytes=200");
     add_row(&b, "memory.device", "rank=0 device=cuda:0 peak_bytes=100");
     add_row(&b, "memory.device", "rank=1 device=cuda:1 peak_bytes=200");
-    /* 10 in a rank's 5 steps, 20 in 10: equal per step. */
+    /* 10 in 5 steps and 20 in 10 steps of a rank are equal per step. */
     add_row(&a, "launches.rank", "rank=0 launches=10");
     add_row(&b, "launches.rank", "rank=0 launches=15");
     add_row(&b, "launches.rank", "rank=1 launches=5");
@@ -213,16 +212,16 @@ TEST(kernels_are_compared_by_name_for_each_rank_and_step) {
     static const kernel_case cases[] = {
         /* the largest change first */
         {"gone", 100, 0, 5, 0, false, "removed", -20000000, -1},
-        /* 20 ms against 36 ms: more than all of 4 x 3.721 = 14.884 */
+        /* 20 against 36 ms, more than the whole noise of 4 x 3.721 = 14.884 */
         {"reduce", 100, 360, 5, 10, true, "slower", 16000000, 14.884274},
-        /* 2 ms against 14: not more, though its share of comm_ns is small */
+        /* 2 against 14 ms: less than the noise, although its share of comm_ns is small */
         {"gather", 10, 140, 5, 10, true, "unclear", 12000000, 14.884274},
-        /* 25 against 30 of 100 ms: sqrt(0.30) x 3.721 = 2.038 */
+        /* 25 against 30 ms of 100: the noise is sqrt(0.30) x 3.721 = 2.038 */
         {"gemm", 125, 300, 5, 10, false, "slower", 5000000, 2.038113},
         {"fused", 0, 40, 0, 10, false, "added", 4000000, -1},
-        /* 16 against 14: sqrt(0.16) x 3.721 = 1.488 */
+        /* 16 against 14 ms: sqrt(0.16) x 3.721 = 1.488 */
         {"conv", 80, 140, 5, 10, false, "faster", -2000000, 1.488427},
-        /* 4 against 4.5: sqrt(0.045) x 3.721 = 0.789 */
+        /* 4 against 4.5 ms: sqrt(0.045) x 3.721 = 0.789 */
         {"relu", 20, 45, 5, 10, false, "unclear", 500000, 0.789358},
         /* equal in time, but two calls a step instead of one */
         {"copy", 5, 10, 5, 20, false, "more calls", 0, 0.372107},
@@ -270,17 +269,17 @@ TEST(with_too_few_steps_kernels_are_added_and_removed_but_not_slower) {
     destroy(&a, &b, &found);
 }
 
-/* A of two ranks with a step each, B of one without: sums depend on how much was recorded. */
+/* A has two ranks with a step each, B one without: sums depend on the recorded time. */
 TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
     static const struct {
         const char *name, *a, *b, *verdict;
         int64_t a_ns, b_ns;
     } cases[] = {
-        /* 100 / 10 = 10 and 480 / 40 = 12 us a call; 2 us in a rank's 5 calls in A are 10 */
+        /* A: 100 / 10 = 10 us a call, B: 480 / 40 = 12. In a rank's 5 calls in A, 2 us are 10 us */
         {"often", "calls=10 total_ns=100000", "calls=40 total_ns=480000", "differs", 10000, 12000},
-        /* 4 us a call are a change, but in half a call of a rank only 2 */
+        /* a call takes 4 us more, which is a change; in a rank's half a call it is only 2 us */
         {"rare", "calls=1 total_ns=20000", "calls=9 total_ns=216000", "differs", 20000, 24000},
-        /* 1 % is less than 2 %: 1 us in half a call */
+        /* a call takes 1 % more, less than 2 % */
         {"near", "calls=1 total_ns=100000", "calls=2 total_ns=202000", "unclear", 100000, 101000},
         {"longer", "calls=2 total_ns=6000", "calls=20 total_ns=60000", "same", 3000, 3000},
     };
@@ -290,7 +289,7 @@ TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
             add_rowf(side ? &b : &a, "kernels.kernel", "name=%s communication=false %s",
                      cases[i].name, side ? cases[i].b : cases[i].a);
         }
-    /* on the host 9 / 3 = 3 and 8 / 2 = 4 us a call */
+    /* on the host, 9 / 3 = 3 and 8 / 2 = 4 us a call */
     add_row(&a, "calls.call", "level=operator name=item calls=3 host_self_ns=9000");
     add_row(&b, "calls.call", "level=operator name=item calls=2 host_self_ns=8000");
     tm_tables found = compare(&a, &b);
@@ -310,12 +309,12 @@ TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
 }
 
 TEST(operators_without_device_time_are_judged_on_the_host) {
-    /* A step of a rank: 10 us, of which 10 % is the usual variation of host times. */
+    /* A step of a rank takes 10 us in A. 10 % is the usual variation of host times. */
     static const struct {
         const char *name, *b, *verdict;
     } cases[] = {
-        {"view", "host_self_ns=55000", "unclear"}, /* 11: by 1, under 1.1 */
-        {"item", "host_self_ns=60000", "slower"},  /* 12: by 2, over 1.2 */
+        {"view", "host_self_ns=55000", "unclear"}, /* 11 us: a change of 1, below 1.1 */
+        {"item", "host_self_ns=60000", "slower"},  /* 12 us: a change of 2, above 1.2 */
         /* Ranks differ by 5 us a step: 2 is not significant. */
         {"cat", "host_self_ns=60000 host_min_ns=0 host_max_ns=25000", "unclear"},
     };
@@ -363,7 +362,7 @@ TEST(an_operator_that_communicates_has_the_noise_of_communication) {
 }
 
 TEST(ranks_of_equal_communication_are_of_one_role) {
-    /* 26 and 24 sends in 5 steps are five a step; 50 are ten. */
+    /* 26 and 24 sends in 5 steps are both five a step; 50 are ten. */
     static const char *const kinds[] = {
         "rank=0 kind=send count=26", "rank=1 kind=send count=24", "rank=2 kind=send count=50",
         "rank=3 kind=recv count=25", "rank=4 kind=send count=25",
@@ -416,7 +415,7 @@ TEST(diagnostics_name_other_formats_and_stragglers) {
     add_row(&b, "whatif.job", "sure=false"); /* the slowdown is unknown */
     add_row(&a, "efficiency.rank", "rank=0 device=V100");
     add_row(&b, "efficiency.rank", "rank=0 device=H100");
-    add_row(&b, "efficiency.rank", "rank=1 device=H10"); /* not the same as H100 */
+    add_row(&b, "efficiency.rank", "rank=1 device=H10");
     for (int i = 0; i < 3; i++)
         add_rowf(&b, "kernels.kernel", "name=only%d", i);
     tm_tables found = compare(&a, &b);

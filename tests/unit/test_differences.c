@@ -1,13 +1,13 @@
-/* Ends of matched kernels as input of the clock fit, worked out by hand. */
+/* Ends of matched kernels as input of the clock fit, computed by hand. */
 #include "clock/differences.h"
 
 enum { MIB = 1 << 20 };
 
-/* Ranks 3 and 5 are on host 0 and in domain 0; 7 and 9 on host 1, each in its own domain. */
+/* Ranks 3 and 5 are on host 0, in domain 0. Ranks 7 and 9 are on host 1, each in its own domain. */
 static const tm_clock_slot slot_list[] = {{3, 0, 0}, {5, 0, 0}, {7, 1, 1}, {9, 1, 2}};
 static const tm_clock_slots slots = {slot_list, 4};
 
-/* Instances as produced by matching. */
+/* Instances as matching makes them. */
 typedef struct scene {
     tm_collectives c;
     tm_error err;
@@ -57,12 +57,12 @@ TEST(a_domain_gives_its_last_begin_its_first_and_its_median_end) {
     assert_int_equal(row[0].n_ranks, 2);
     assert_int_equal(row[0].begin_max_ns, 140);
     assert_int_equal(row[0].end_min_ns, 5190);
-    assert_int_equal(row[0].end_ns, 5190); /* the lower of two */
+    assert_int_equal(row[0].end_ns, 5190); /* the lower of two ends */
     assert_int_equal(row[0].flags, TM_CLOCK_FULL);
     assert_int_equal(row[1].domain, 1);
     assert_int_equal(row[1].begin_max_ns, 90);
     assert_int_equal(row[1].end_ns, 5300);
-    /* All-reduces; the shortest takes 5,050 ns, which is between 2^12 and 2^13: class 1. */
+    /* All-reduces, of which the shortest takes 5,050 ns, between 2^12 and 2^13: class 1. */
     assert_int_equal(row[0].noise_class, 1);
     assert_int_equal(row[1].noise_class, 1);
     tm_vec_free(&rows);
@@ -75,11 +75,11 @@ TEST(what_binds_no_two_domains_gives_no_row) {
         uint8_t kind;
         int64_t other, bytes, other_bytes;
         bool wrong_clock;
-    } cases[] = {{TM_COLL_ALLREDUCE, 5, 4, 4, false}, /* of one domain */
+    } cases[] = {{TM_COLL_ALLREDUCE, 5, 4, 4, false}, /* both ranks are in one domain */
                  {TM_COLL_BROADCAST, 7, 4, 4, false}, {TM_COLL_ALLREDUCE, 7, 0, 0, false},
                  {TM_COLL_ALLTOALL, 7, 4, 8, false},  {TM_COLL_ALLREDUCE, 7, 4, 4, true},
                  {TM_COLL_ALLREDUCE, 7, 4, 4, false}, /* suspect */
-                 {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an even all-to-all counts */
+                 {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an all-to-all of equal sizes counts */
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_comm_record parts[] = {part(3, cases[i].kind, 0, 50),
                                   part(cases[i].other, cases[i].kind, 0, 50)};
@@ -123,7 +123,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
         part(7, TM_COLL_BARRIER, 0, 170), part(9, TM_COLL_BARRIER, 0, 150)};
     add(&s, parts, 4);
-    /* By host the medians are 105 and 160; over all 110 + (150 - 110) / 2. Sorted by end. */
+    /* Medians are 105 and 160 by host, and 110 + (150 - 110) / 2 of all. Sorted by end. */
     static const int64_t expected[2][4][2] = {{{3, -5}, {5, 5}, {9, -10}, {7, 10}},
                                               {{3, -30}, {5, -20}, {9, 20}, {7, 40}}};
     for (int all = 0; all < 2; all++) {
@@ -143,7 +143,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
 
 TEST(ranks_are_summed_up_by_halves) {
     tm_error err;
-    /* Rank 5: ends 10 to 50 with 1, 9, 3 | 3, 7, 20 (the middle one in both halves). */
+    /* Rank 5 has ends 10 to 50 with 1, 9, 3 | 3, 7, 20; the middle one is in both halves. */
     tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
                                {5, 30, 3},  {5, 20, 9},  {5, 40, 7}};
     tm_vec sums = TM_VEC(tm_clock_late);
@@ -152,10 +152,10 @@ TEST(ranks_are_summed_up_by_halves) {
     assert_int_equal(sums.n, 2);
     assert_int_equal(late[0].rank, 5);
     assert_int_equal(late[0].n, 5);
-    assert_true(late[0].early_ns == 3.0); /* of 1, 9, 3 */
-    assert_true(late[0].late_ns == 7.0);  /* of 3, 7, 20 */
-    assert_true(late[0].all_ns == 7.0);   /* of 1, 3, 7, 9, 20 */
-    /* distances from 7: 6, 4, 0, 2, 13; their median 4 */
+    assert_true(late[0].early_ns == 3.0); /* median of 1, 9, 3 */
+    assert_true(late[0].late_ns == 7.0);  /* median of 3, 7, 20 */
+    assert_true(late[0].all_ns == 7.0);   /* median of 1, 3, 7, 9, 20 */
+    /* the distances from 7 are 6, 4, 0, 2, 13, and their median is 4 */
     assert_true(fabs(late[0].spread_ns - 1.4826 * 4.0) < 1e-9);
     assert_int_equal(late[1].rank, 9);
     assert_true(late[1].early_ns == -4.0 && late[1].late_ns == -4.0 && late[1].all_ns == -4.0);
@@ -173,14 +173,14 @@ TEST(the_steadiest_classes_are_chosen) {
         tm_spread_add(counts + (size_t)3 * TM_SPREAD_BINS, 2000.0);
         tm_spread_add(counts + (size_t)5 * TM_SPREAD_BINS, 3500.0);
         tm_spread_add(counts + (size_t)7 * TM_SPREAD_BINS, 90000.0);
-        if (i < 63) /* too few to be trusted */
+        if (i < 63) /* fewer than 64 are not trusted */
             tm_spread_add(counts + (size_t)9 * TM_SPREAD_BINS, 100.0);
     }
     tm_clock_quiet(counts, quiet);
     assert_true(quiet[3]);
     assert_true(quiet[5]);
     assert_false(quiet[7]);
-    tm_spread_add(counts + (size_t)9 * TM_SPREAD_BINS, 100.0); /* the 64th */
+    tm_spread_add(counts + (size_t)9 * TM_SPREAD_BINS, 100.0); /* this is the 64th */
     tm_clock_quiet(counts, quiet);
     assert_true(quiet[9]);
     assert_false(quiet[3]);

@@ -9,7 +9,7 @@
 
 enum { RANKS_MAX = 4, ROWS_MAX = 4 };
 
-/* [n_kernels] kernels k<first> and so on, side by side, over `length_ns` from begin_ns. */
+/* [n_kernels] kernels k<first> and so on, one after another, in `length_ns` from begin_ns. */
 typedef struct member {
     int64_t begin_ns, length_ns, world_size;
     int first, n_kernels;
@@ -46,7 +46,7 @@ static void add_member(small_job *j, int64_t rank, const member *m) {
 TEST(what_differs_is_listed_with_its_ranks) {
     static const struct {
         const char *name;
-        member members[RANKS_MAX]; /* up to the first without kernels */
+        member members[RANKS_MAX]; /* the list ends at the first member without kernels */
         const char *rows[ROWS_MAX];
     } cases[] = {
         {"late recordings overlap the next one",

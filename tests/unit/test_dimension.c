@@ -1,7 +1,7 @@
 /* The parallel dimension that a process group's description names. */
 #include "analysis/communication/dimension.h"
 
-/* NULL: none is named */
+/* NULL: the description names no dimension */
 static const struct {
     const char *text, *dimension;
 } cases[] = {
@@ -24,7 +24,7 @@ static const struct {
     {"EXPERT_MODEL_PARALLEL_GROUP", "expert"},
     {"CONTEXT_PARALLEL_GROUP", "context"},
     {"sequence_parallel", "sequence"},
-    /* several, always in the same order */
+    /* several dimensions, always in the same order */
     {"mesh_dp_cp", "data+context"},
     {"DATA_PARALLEL_GROUP_WITH_CP", "data+context"},
     {"EXPERT_DATA_PARALLEL_GROUP", "data+expert"},

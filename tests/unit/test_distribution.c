@@ -1,7 +1,7 @@
 /* Sums, spread and medians of values of several ranks. */
 #include "analysis/host/distribution.h"
 
-/* 2, 4, 4, 4, 5, 5, 7, 9: mean 5, squares 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32, by 7. */
+/* The mean is 5. The squared deviations are 9 + 1 + 1 + 1 + 0 + 0 + 4 + 16 = 32, divided by 7. */
 static const int64_t eight[] = {2, 4, 4, 4, 5, 5, 7, 9};
 
 TEST(one_value_deviates_by_nothing) {
@@ -27,7 +27,7 @@ TEST(parts_joined_have_the_sums_and_spread_of_the_whole) {
     }
 }
 
-/* 88,936 and 135,977 deviate by 33,263.0, as printed in a log of nsys stats. */
+/* The deviation of 88,936 and 135,977 is 33,263.0, as in a log of nsys stats. */
 TEST(two_values_deviate_as_nsys_stats_says) {
     const int64_t two[] = {88936, 135977};
     const tm_distribution d = tm_distribution_of(two, 2);
@@ -39,7 +39,7 @@ TEST(names_share_the_room) {
     assert_int_equal(tm_room_for_each(distinct, 3, 256), 256); /* 143 fit */
     assert_int_equal(tm_room_for_each(distinct, 3, 128), 64);  /* 64 + 3 + 40 */
     assert_int_equal(tm_room_for_each(distinct, 3, 64), 16);   /* 32 + 3 + 32 are 67 */
-    assert_int_equal(tm_room_for_each(distinct, 3, 2), 1); /* one each, however small the room */
+    assert_int_equal(tm_room_for_each(distinct, 3, 2), 1);     /* at least one each */
 }
 
 static void assert_kept(size_t room, const char *expected) {

@@ -1,4 +1,4 @@
-/* Outputs on file systems without unnamed files, such as NFS: two processes write the same one. */
+/* Outputs on file systems without unnamed files, such as NFS: two processes write one file. */
 #include "base/temp_file.h"
 
 #include <errno.h>
@@ -28,10 +28,9 @@ static int in_new_folder(void **state) {
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
-/* Asserts what a shell script prints. */
 static void expect(const char *script, const char *expected) {
     char said[256];
-    FILE *shell = popen(script, "r"); /* NOLINT(cert-env33-c): these very words */
+    FILE *shell = popen(script, "r"); /* NOLINT(cert-env33-c): the scripts are constants */
     assert_non_null(shell);
     said[fread(said, 1, sizeof said - 1, shell)] = '\0';
     (void)pclose(shell);
@@ -51,7 +50,7 @@ static int publish(tm_draft *draft) {
     return failed;
 }
 
-/* Another process that has begun to write and continues on command. */
+/* Another process, which has begun to write and continues on command. */
 typedef struct other {
     pid_t pid;
     int go;
@@ -65,7 +64,7 @@ static other begin_other(void) {
     pid_t pid = fork();
     if (pid == 0) {
         tm_draft draft;
-        close(go[1]); /* it ends with the test */
+        close(go[1]); /* the other process ends with the test */
         begin(&draft, "thei");
         if (write(begun[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 ||
             write(draft.fd, "rs", 2) != 2)
@@ -112,8 +111,8 @@ TEST(a_draft_that_is_no_longer_ones_own_is_not_published) {
     }
 }
 
-/* Clears temp files of this machine's dead processes, and of other machines if older than a day;
- * leaves those of other outputs and files with similar names. */
+/* Clears temporary files of this machine's dead processes, and of other machines if older than a
+ * day. Leaves temporary files of other outputs, and files with similar names. */
 TEST(what_a_killed_process_left_is_cleared) {
     tm_draft mine;
     other killed = begin_other();

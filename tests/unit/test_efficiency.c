@@ -1,4 +1,4 @@
-/* Tables of analysis `efficiency` of a small job, and peaks of devices. */
+/* Tables of analysis `efficiency` for a small job, and peaks of devices. */
 #include "analysis_fixture.h"
 
 #include "analysis/efficiency/peaks.h"
@@ -12,13 +12,13 @@
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP, half of it where causal. */
+/* 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP; half of it if causal. */
 #define ATTENTION "aten::_scaled_dot_product_flash_attention"
 #define CAUSAL "[\"\", \"\", \"\", \"0.\", \"True\"]"
 
-/* Rank 0. Step 1: linear holds addmm, which launches hgemm for 300 and relu for 50; relu for 100.
- * Step 2: the backward pass holds mm (hgemm for 250), and linear with causal attention (100),
- * which is recomputed; attention over packed sequences for 40. */
+/* Rank 0. Step 1: linear contains addmm, which launches hgemm (300) and relu (50); another relu
+ * takes 100. Step 2: the backward pass contains mm (hgemm, 250), and linear, recomputed, with
+ * causal attention (100). Attention over packed sequences takes 40. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0, 1000),
     OP("aten::linear", 100, 80),
@@ -44,14 +44,13 @@ static const event_spec rank_0[] = {
     KERNEL("flash", 1570, 40, 6),
 };
 
-/* Rank 1, without steps: mm in fp32, which its kernel multiplies as tf32. Rank 2: mm for 100 of
+/* Rank 1 has no steps: an mm in fp32, for which the kernel uses tf32. Rank 2: mm takes 100 of
  * 600. */
 static const event_spec rank_1[] = {OP("aten::mm", 0, 30), CALL(10, 1),
                                     KERNEL("cutlass_tensorop_s1688gemm", 50, 60, 1)};
 static const event_spec rank_2[] = {OP("aten::mm", 0, 30), CALL(10, 1), CALL(40, 2),
                                     KERNEL("hgemm", 50, 100, 1), KERNEL("relu", 200, 500, 2)};
 
-/* Arguments of an operator call. */
 typedef struct called_with {
     uint32_t event;
     const char *shapes, *type, *values;
@@ -59,7 +58,7 @@ typedef struct called_with {
 
 #define BF16 "[\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\"]"
 #define FLOAT "[\"float\", \"float\"]"
-/* Each token attends to ten, itself included, and to none ahead; no sequence is longer than 50. */
+/* A token attends to ten tokens including itself, none ahead. Sequences have up to 50. */
 #define PACKED "[\"\", \"50\", \"50\", \"0.1\", \"True\", \"9\", \"0\"]"
 
 static const called_with inputs_0[] = {
@@ -97,11 +96,11 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
     finish_job(j);
 }
 
-/* Each product of 100 x 50 x 20 is 200,000 FLOP, 200 ns at 1 TFLOP/s. Rank 0: 600,000 in 1500 ns of
- * steps and 350 + 250 + 100 = 700 ns of its 840 ns of kernels; without recomputation 400 / 1500 =
- * 26.67 %, with it 600 / 1500; attention is at most 4 x 100 x 2 x 8 x 10 = 64,000: 464 / 1500; its
- * last kernel ends at 1610. Rank 1: 48 in 110 and in 60 ns. Rank 2: 100 of its 600 ns, of the 700
- * of its step. */
+/* Each product of 100 x 50 x 20 has 200,000 FLOP: 200 ns at 1 TFLOP/s. Rank 0: 600,000 in 1500 ns
+ * of steps. 350 + 250 + 100 = 700 of its 840 ns of kernels are counted. Without recomputation,
+ * utilization is 400 / 1500 = 26.67 %, with it 600 / 1500; attention adds at most 4 x 100 x 2 x 8 x
+ * 10 = 64,000: 464 / 1500. Its last kernel ends at 1610. Rank 1: 48 in 110 ns, and in 60 ns. Rank
+ * 2: 100 of 600 ns of kernels; the step takes 700. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns "
@@ -144,10 +143,9 @@ TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); causal attention
- * 2 x 4 x 1000, packed 2 x 4 x 1600; in fp32 4 (6 + 12 + 8). hgemm does all of addmm's work; its
- * relu multiplies nothing. Rates by hand: 200,000 / 350 and so on; the peak of a B300 is unknown.
- */
+/* Bytes: addmm 2 (20 + 5000 + 1000 + 2000); mm 2 (2000 + 1000 + 5000); causal attention 2 x 4 x
+ * 1000, packed 2 x 4 x 1600; fp32 4 (6 + 12 + 8). hgemm does all of addmm's work, because relu
+ * multiplies nothing. Rates are 200,000 / 350 and so on. The peak of a B300 is unknown. */
 TEST(work_is_summed_by_operator_kernel_and_place) {
     static const char *const operators[] = {
         ("name shapes type at_most calls total_ns flop achieved_tflops peak_pct bytes "
@@ -183,9 +181,9 @@ TEST(work_is_summed_by_operator_kernel_and_place) {
     close_job(&j);
 }
 
-/* Operations compiled by XLA: a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000) and a copy
- * (100, 0); 200 ns more have no count, and communication computes nothing. In 1000 ns 40,003,000
- * FLOP are 40.003 TFLOP/s, of the 100 in the trace; 600 of 800 ns are counted. */
+/* Operations compiled by XLA: a product (400 ns, 40,000,000 FLOP), a sum (100 ns, 3000), a copy
+ * (100 ns, 0), and 200 ns without a count. Communication computes nothing. 40,003,000 FLOP in 1000
+ * ns are 40.003 TFLOP/s; the trace's peak is 100. 600 of 800 ns are counted. */
 TEST(work_that_a_compiler_tells_is_held_against_the_peak_of_the_trace) {
     static const event_spec events[] = {
         KERNEL("dot.2", 0, 400, 0),
@@ -256,10 +254,10 @@ TEST(peaks_are_of_whole_devices_by_name) {
         {"NVIDIA A40", 84, 149.7, 0},
         {"NVIDIA GeForce RTX 4090", 128, 165.2, 330.3},
         {"NVIDIA GeForce RTX 4090 D", -1, 0, 0},
-        /* 256 units x 2.4 GHz x 4096, and 8192 */
+        /* 256 units x 2.4 GHz x 4096, and x 8192 */
         {"AMD Instinct MI355X", 256, 2516.6, 5033.2},
         {"AMD Instinct MI210", 104, 181, 0},
-        {"AMD Instinct MI250", 104, 181, 0}, /* the published 362.1 are two devices */
+        {"AMD Instinct MI250", 104, 181, 0}, /* the published 362.1 is for two devices */
         {"AMD Instinct MI100", 120, 92.3, 0},
         {"AMD Instinct MI300X", 304, 1307.4, 2614.9},
         {"AMD Instinct MI300X VF", 38, 0, 0},

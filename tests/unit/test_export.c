@@ -1,4 +1,4 @@
-/* Export: protocol buffers against bytes worked out by hand, sub-tracks, what formats refuse. */
+/* Export: protocol buffers computed by hand, sub-tracks, what formats refuse. */
 #include "tmerge/export.h"
 
 #include <fcntl.h>
@@ -20,10 +20,10 @@ static void assert_bytes(tm_proto *proto, const char *expected, size_t size) {
 
 #define ASSERT_BYTES(proto, literal) assert_bytes(proto, literal, sizeof(literal) - 1)
 
-/* The examples of protobuf's own page on its encoding: field 1 = 150 is 08 96 01; -2 is the two's
- * complement in ten bytes, fe, eight ff, 01; field 2 = "testing" is 12 07 and the text. Above 15 a
- * field has a longer tag, field << 3 | wire type: 47 << 3 | 1 = 377 = 2 * 128 + 121, so f9 02; 44
- * << 3 | 1 = 353 = 2 * 128 + 97, so e1 02. 1.0 has the bits 3ff0000000000000. */
+/* Examples of protobuf's page on its encoding: field 1 = 150 is 08 96 01; -2 is the two's
+ * complement in ten bytes: fe, eight times ff, 01; field 2 = "testing" is 12 07 and the text. A
+ * field above 15 has a longer tag, field << 3 | wire type: 47 << 3 | 1 = 377 = 2 * 128 + 121 is f9
+ * 02; 44 << 3 | 1 = 353 = 2 * 128 + 97 is e1 02. 1.0 has the bits 3ff0000000000000. */
 TEST(fields_are_encoded_as_protobufs_page_has_them) {
     tm_proto p = TM_PROTO();
     tm_proto_uint(&p, 1, 150);
@@ -40,8 +40,9 @@ TEST(fields_are_encoded_as_protobufs_page_has_them) {
     ASSERT_BYTES(&p, "\xe1\x02\x00\x00\x00\x00\x00\x00\xf0\x3f");
 }
 
-/* Field 3 with a message whose field 1 is 150: 1a 03 08 96 01. A message of 200 bytes has a size of
- * two bytes: c8 01; so has the message around it, of 1 + 2 + 200 = 203 bytes: cb 01. */
+/* Field 3 is a message whose field 1 is 150: 1a 03 08 96 01. The size of a message of 200 bytes
+ * takes two bytes: c8 01. So does the size of the message around it, 1 + 2 + 200 = 203 bytes: cb
+ * 01. */
 TEST(messages_have_their_size_in_front) {
     tm_proto p = TM_PROTO();
     size_t message = tm_proto_begin(&p, 3);
@@ -167,7 +168,6 @@ static tm_timeline many_events(size_t n) {
     return t;
 }
 
-/* A job of one rank, in a window. */
 static tm_export_job job_of(const tm_timeline *rank, const tm_names *names, int64_t from_ns,
                             int64_t to_ns) {
     static const char *const host = "";
@@ -182,7 +182,7 @@ static tm_export_job job_of(const tm_timeline *rank, const tm_names *names, int6
                            .to_ns = to_ns};
 }
 
-/* Exports the events that begin before @p to_ns, of a rank with 4,000,001. */
+/* Exports a rank of 4,000,001 events, but only the events that begin before @p to_ns. */
 static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     enum { N = 4000001 };
     tm_timeline timeline = many_events(N);
@@ -202,7 +202,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     return status;
 }
 
-/* One event too many; a window with an end leaves out all but 5 of them. */
+/* The rank has one event too many. A window that ends earlier leaves out all but 5 of them. */
 TEST(chromes_json_takes_four_million_events) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);
@@ -210,7 +210,7 @@ TEST(chromes_json_takes_four_million_events) {
     assert_ok(export_many("chrome", 6, &err));
 }
 
-/* Rows of a timeline as read from a store, at most this many at a time. */
+/* Rows of a timeline in slices of at most `most` rows, as read from a store. */
 typedef struct slices {
     tm_timeline whole, slice;
     size_t most;
@@ -245,8 +245,8 @@ static tm_status read_slice(void *context, size_t first, unsigned what, const tm
     return TM_OK;
 }
 
-/* 9 events: rows 0 to 3 of a stream, launched by calls of a thread, one of which was enqueued by an
- * earlier row; rows 4 to 8 on the thread, of which row 7 is a counter of two series. */
+/* 9 events. Rows 0 to 3 are on a stream; calls of a thread launched them, and an earlier row
+ * enqueued one of these calls. Rows 4 to 8 are on the thread; row 7 is a counter of two series. */
 static void make_slices(slices *s) {
     enum { N = 9, ON_STREAM = 4 };
     static tm_track tracks[2] = {{.kind = TM_TRACK_GPU, .stream = 7, .count = ON_STREAM},
@@ -285,9 +285,9 @@ static void free_slices(slices *s) {
     tm_timeline_destroy(&s->whole);
 }
 
-/* Exports a window, in one piece (most 0) or in several; the caller frees the text. */
+/* Exports a window in one piece (if @p most is 0) or several. The caller frees the text. */
 static char *export_slices(slices *s, const char *format, int64_t from_ns, int64_t *size) {
-    tm_timeline frame = s->whole; /* without columns if there are slices: only those can be read */
+    tm_timeline frame = s->whole; /* has no columns if there are slices */
     tm_names *names = tm_names_create();
     tm_export_job job =
         job_of(&s->whole, names, from_ns, from_ns == INT64_MIN ? INT64_MAX : from_ns + 30);
@@ -325,7 +325,7 @@ TEST(a_rank_is_written_the_same_by_pieces_of_any_size) {
         int64_t from_ns = windows[i / COUNT(formats)], size = 0, other = 0;
         s.most = 0;
         char *whole = export_slices(&s, format, from_ns, &size);
-        if (i == 1) /* the arrow to row 3 in Chrome's JSON */
+        if (i == 1) /* Chrome's JSON has the arrow to row 3 */
             assert_non_null(strstr(whole, "\"id\": 3}"));
         for (s.most = 1; s.most <= 9; s.most++) {
             char *bytes = export_slices(&s, format, from_ns, &other);

@@ -1,13 +1,13 @@
-/* The verdict on a job, derived from suspects. */
+/* The verdict on a job, found from suspects. */
 #include "analysis/stragglers/findings.h"
 
 #include <math.h>
 
 #include "rows_fixture.h"
 
-/* Ranks 10 to 17 on hosts of two (10, 11), (12, 13), ...; process group 7 has 10, 12, 14, group 8
- * has all. In steps 5 and 6 rank 10 + i costs 10 i + 1 each. They wait 1,000, which is 10 % of
- * their windows; steps are 100,000 long in total. */
+/* Ranks 10 to 17 are on hosts of two ranks: (10, 11), (12, 13), ... Process group 7 has ranks 10,
+ * 12, 14; group 8 has all. In each of steps 5 and 6, rank 10 + i causes 10 i + 1. The ranks wait
+ * 1,000, which is 10 % of their windows. Steps take 100,000 in total. */
 typedef struct job {
     tm_blame ranks[8], parts[16];
     tm_place places[8 + 3 + 8];
@@ -51,7 +51,7 @@ typedef struct expected {
 
 typedef struct trial {
     said said[8];
-    double matched_share; /* 0: the default 1 */
+    double matched_share; /* 0 stands for 1 */
     double open_share;
     tm_heavy heavy[6];
     int64_t n_waits;
@@ -79,11 +79,11 @@ typedef struct trial {
 #define TURNS TM_SHAPE_ALTERNATION
 #define EVENT TM_SHAPE_EVENT
 
-/* Rank 10 + i causes 20 i + 2 in both steps, 10 i + 1 in one. */
+/* Rank 10 + i causes 20 i + 2 in both steps together, and 10 i + 1 in one. */
 static const trial trials[] = {
-    /* What differs between steps is no finding. */
+    /* An unsteady suspect, whose work differs between steps, is not reported. */
     {{UNSTEADY(12, 5000, 0.0005)}, .verdict = TM_VERDICT_NONE},
-    /* 1 % of the steps, and p: confident up to 0.001, and if half could be compared. */
+    /* An excess needs 1 % of the steps. A finding is sure if p <= 0.001 and half was compared. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
      .verdict = TM_VERDICT_PERSISTENT,
@@ -95,35 +95,35 @@ static const trial trials[] = {
      .matched_share = 0.49,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, LIKELY, 1000, 42}}},
-    /* For stages 5 %. */
+    /* A stage needs 5 %. */
     {{STAGE(12, 4999)}, .verdict = TM_VERDICT_NONE},
     {{STAGE(12, 5000)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 5000, 42}}},
-    /* Of several groups the largest excess, with the smallest p. */
+    /* A suspect in several groups has the largest excess and the smallest p. */
     {{THROUGH(12, 2000, 0.0005), WITHIN(12, 3000, 0.01, 6, 6)},
      .verdict = TM_VERDICT_EPISODE,
      .found = {{RANK, 12, EPISODE, SURE, 3000, 21}}},
-    /* The largest excess first. */
+    /* Two suspects are sorted by excess, the largest first. */
     {{THROUGH(12, 2000, 0.0005), THROUGH(15, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, ALL, LIKELY, 3000, 102}, {RANK, 12, ALL, SURE, 2000, 42}}},
-    /* Both ranks of a host, by the median of 2,000 and 3,000: 62 + 82; the smallest p. */
+    /* Both ranks of host 12: median of 2,000 and 3,000, smallest p, causes 42 + 62. */
     {{THROUGH(13, 2000, 0.0005), THROUGH(14, 1200, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{HOST, 12, ALL, SURE, 2500, 104}, {RANK, 14, ALL, LIKELY, 1200, 82}}},
-    /* A host that is found, including its ranks. */
+    /* A suspect host includes its ranks. */
     {{OF_HOST(12, 2000), THROUGH(13, 4000, 0.0005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{HOST, 12, ALL, SURE, 2000, 104}}},
-    /* A group of 3 of 8 ranks: 2 + 42 + 82. Two of them are below 80 %. */
+    /* 3 of 8 ranks are a group: 2 + 42 + 82. Two of the three are too few (80 %). */
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005), THROUGH(14, 4000, 0.005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{GROUP, 10, ALL, LIKELY, 3000, 126}}},
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 12, ALL, LIKELY, 3000, 42}, {RANK, 10, ALL, LIKELY, 2000, 2}}},
-    /* One ends before the other begins; or it does not. */
+    /* If one ends before the other begins, they alternate. */
     {{WITHIN(12, 2000, 0.0005, 5, 5), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_ALTERNATING,
      .found = {{RANK, 15, TURNS, SURE, 3000, 51}, {RANK, 12, TURNS, SURE, 2000, 21}}},
@@ -133,14 +133,14 @@ static const trial trials[] = {
     {{WITHIN(12, 2000, 0.0005, 5, 6), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, EPISODE, SURE, 3000, 51}, {RANK, 12, EPISODE, SURE, 2000, 42}}},
-    /* Half of 1,000 in 2 of 20 operations; not in a tenth of 19, which is 1. */
+    /* 2 of 20 operations have half of 1,000. They are over a tenth of 19. */
     {.heavy = {{300, 12, 5}, {200, 12, 6}, {100, 13, 6}},
      .n_waits = 20,
      .verdict = TM_VERDICT_EVENT,
      .found = {{RANK, 12, EVENT, LIKELY, 0, 500}}},
     {.heavy = {{300, 12, 5}, {200, 12, 6}}, .n_waits = 19, .verdict = TM_VERDICT_NONE},
     {.heavy = {{300, 12, 5}, {199, 12, 6}}, .n_waits = 20, .verdict = TM_VERDICT_NONE},
-    /* 5 at most; with several ranks none is named. */
+    /* At most 5 operations count. If they are of several ranks, no rank is named. */
     {.heavy = {{100, 12, 5}, {100, 12, 6}, {100, 13, 6}, {100, 12, 5}, {100, 12, 5}},
      .n_waits = 90,
      .verdict = TM_VERDICT_EVENT,
@@ -148,16 +148,16 @@ static const trial trials[] = {
     {.heavy = {{90, 9, 5}, {90, 9, 5}, {90, 9, 6}, {90, 9, 5}, {90, 9, 5}, {90, 9, 5}},
      .n_waits = 90,
      .verdict = TM_VERDICT_NONE},
-    /* Not if a rank is found. */
+    /* Operations do not count if a rank is found. */
     {{THROUGH(12, 1000, 0.0005)},
      .heavy = {{600, 12, 5}},
      .n_waits = 20,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 1000, 42}}},
-    /* No rank is cleared if a tenth could not be compared. */
+    /* No rank is cleared if more than a tenth could not be compared. */
     {.matched_share = 0.89, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.matched_share = 0.9, .verdict = TM_VERDICT_NONE},
-    /* Nor if for most of it other participants are unknown. */
+    /* No rank is cleared if most of it had unknown participants. */
     {.open_share = 0.51, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.open_share = 0.5, .verdict = TM_VERDICT_NONE},
 };
@@ -224,18 +224,18 @@ TEST(findings_are_what_suspects_amount_to) {
 
 /* Without a suspect: the conditions that clear all ranks. */
 static const struct {
-    int64_t window_ns, excess_ns; /* 1,000 is waited, steps are 100,000 */
+    int64_t window_ns, excess_ns; /* wait is 1,000, steps are 100,000 */
     double p;
     bool suspected;
     tm_verdict_kind verdict;
     bool tested;
 } clears[] = {
-    /* No rank does 1 % more; inconclusive if one does, however likely by chance. */
+    /* No rank does 1 % more. If one does, the verdict is inconclusive, even if it may be chance. */
     {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
     {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
     /* Nothing could be tested. */
     {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false},
-    /* Less than 1 % is waited: no rank is found. */
+    /* Less than 1 % is waited, so no rank is found. */
     {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
     {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false},
     {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
@@ -269,7 +269,7 @@ TEST(nobody_is_cleared_without_a_test) {
     }
 }
 
-/* Rank 17 costs 142 of the waiting, which is half of 284, and fixing it saves nothing. */
+/* Rank 17 causes 142 of the waiting, half of 284. Fixing it saves nothing. */
 TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     static const struct {
         bool sure, suspected;
@@ -310,7 +310,7 @@ TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     }
 }
 
-/* Ranks 12 and 13 are host 12; fixing either saves 9 %, fixing rank 14 saves 2 %. */
+/* Ranks 12 and 13 are host 12. Fixing either saves 9 %, and fixing rank 14 saves 2 %. */
 TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
     static const tm_suspect suspects[] = {
         {.member = 14, .excess_ns = 5000, .p = 0.0005, .throughout = true},
@@ -368,7 +368,7 @@ TEST(an_event_says_when_it_was) {
     assert_int_equal(f->units, 3);
     assert_true(f->p == 1.0);
     tm_vec_free(&found.all);
-    /* 500 are not half of 1,001. */
+    /* 500 is not half of 1,001. */
     found = (tm_findings){.all = TM_VEC(tm_finding)};
     j.blames.wait_ns = 1001;
     assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
@@ -376,9 +376,9 @@ TEST(an_event_says_when_it_was) {
     assert_int_equal(found.all.n, 0);
 }
 
-/* Windows are 10,000; the 10 waited in collectives is below a hundredth of that. In 5 steps 2 ranks
- * of the first stage of 4 send 39 times: 3.9 micro-batches, rounded to 4, of which at best 3 / 7 is
- * bubble. */
+/* Windows are 10,000, and the 10 waited in collectives are less than a hundredth of that. The first
+ * of 4 stages has 2 ranks that send 39 times in 5 steps: 3.9 micro-batches, rounded to 4. The
+ * bubble is then at least 3 / 7. */
 static const struct {
     int64_t stages, wait_ns, in_collectives_ns;
     bool suspected;
@@ -389,7 +389,7 @@ static const struct {
     {4, 100, 1000, false, TM_VERDICT_BUBBLE, 0.3},
     {4, 99, 10, false, TM_VERDICT_NONE, 0.3},
     {1, 100, 10, false, TM_VERDICT_NONE, 0.0},
-    /* A rank that is found is the reason; transfers are waiting, too. */
+    /* If a rank is found, it is the reason. Transfers count as waiting, too. */
     {4, 100, 10, true, TM_VERDICT_PERSISTENT, 0.3},
     {4, 99, 10, true, TM_VERDICT_NONE, 0.3},
 };

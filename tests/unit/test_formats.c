@@ -1,4 +1,4 @@
-/* What holds for every trace format, tested over the registry; fields a row omits are skipped. */
+/* What holds for every trace format in the registry. Fields that a row omits are not tested. */
 #include "readers/formats.h"
 
 #include "base/vec.h"
@@ -10,7 +10,7 @@ static bool is_end(const char *text) {
     return text && text[0] == '.' && strlen(text) > 1 && strlen(text) < 20 && !strchr(text, '/');
 }
 
-/* Returns the problem of a row; NULL: none. */
+/* Returns what is wrong with a row; NULL if nothing is. */
 static const char *problem_of(const tm_format *f) {
     const tm_converter *c = f->converter;
     const char *advice[] = {f->advice_unnamed_group, f->advice_unknown_group};
@@ -40,7 +40,7 @@ static bool sniff(const char *head, size_t size, bool whole) {
     return !whole && size > 0 && *head;
 }
 
-/* A reader of decoded bytes: returns the size of the source as the world size. */
+/* A reader that returns the number of decoded bytes as the world size. */
 static tm_status read_all(tm_source *source, tm_names *names, tm_trace *out, tm_error *err) {
     char bytes[64];
     size_t n = 1;
@@ -79,7 +79,7 @@ static tm_status convert(const char *program, const char *report, const char *tr
     return tm_fail(err, TM_ERR_INPUT, report, -1, "%s: %s", program, trace);
 }
 
-/* The minimum content of a row. */
+/* The smallest valid content of a row. */
 #define WORDS .name = "least", .summary = "words"
 #define READS .sniff = sniff, .read = read_all
 static const tm_format least = {WORDS, READS};
@@ -93,10 +93,10 @@ TEST(every_row_is_complete) {
         const tm_converter *own = formats[i]->converter;
         if (problem_of(formats[i]))
             fail_msg("%s: %s", formats[i]->name, problem_of(formats[i]));
-        assert_ptr_equal(tm_format_find(formats[i]->name), formats[i]); /* so names are unique */
+        assert_ptr_equal(tm_format_find(formats[i]->name), formats[i]); /* names are unique */
         char report[64], text[TM_MESSAGE_MAX];
         snprintf(report, sizeof report, "a/b%s", own ? own->report_end : "");
-        assert_ptr_equal(tm_converter_of(report), own); /* and so are the suffixes of reports */
+        assert_ptr_equal(tm_converter_of(report), own); /* suffixes of reports are unique, too */
         if (own) {
             own->advise(report, text, sizeof text);
             assert_non_null(strstr(text, report));
@@ -132,7 +132,7 @@ TEST(what_a_row_lacks_is_seen) {
     }
 }
 
-/* Reads a source with a row and closes it; returns the world size. */
+/* Reads a source with a row of the registry, and closes it. Returns the world size. */
 static int64_t size_by(const tm_format *format, tm_source *source, const tm_unit *unit) {
     tm_names *names = tm_names_create();
     tm_trace trace;
@@ -147,7 +147,7 @@ static int64_t size_by(const tm_format *format, tm_source *source, const tm_unit
 }
 
 TEST(units_are_those_of_what_a_source_gives_compressed_or_in_memory) {
-    static const char file[] = TMERGE_TESTDATA "/ok_gzip.json.gz"; /* of 150 bytes */
+    static const char file[] = TMERGE_TESTDATA "/ok_gzip.json.gz"; /* the file has 150 bytes */
     const tm_unit unit = {.rank = 7};
     tm_file_info info = {.path = file, .format = &with_units, .has_units = true};
     tm_vec units = TM_VEC(tm_unit);
@@ -171,7 +171,7 @@ TEST(units_are_those_of_what_a_source_gives_compressed_or_in_memory) {
     tm_vec_free(&units);
 }
 
-/* Whatever the source holds, sniffing rejects it and the reader says why. */
+/* Whatever the bytes are, sniffing rejects them and the reader says why. */
 TEST(every_row_refuses_what_is_none_of_its_traces) {
     static const char rubbish[TM_SNIFF_BYTES] = "neither a trace nor a page";
     size_t n;

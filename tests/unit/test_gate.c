@@ -1,4 +1,4 @@
-/* Limits on the step time of two jobs: by hand, and over many pairs of simulated jobs. */
+/* Limits on the step times of two jobs: computed by hand, and on many pairs of simulated jobs. */
 #include <math.h>
 
 #include "rows_fixture.h"
@@ -32,20 +32,21 @@ static tm_tables judge(const tm_tables *a, const tm_tables *b, const char *text)
     return found;
 }
 
-/* UNKNOWN: null. */
+/* @param expected  UNKNOWN: the cell is null */
 static void is_near(const tm_cell *cell, double expected) {
     assert_int_equal(cell->null, isnan(expected));
     assert_true(cell->null || fabs(cell->value.r - expected) < 1e-3);
 }
 
 TEST(rows_worked_out_by_hand) {
-    /* Of five steps the middle three count: 30. The winsorized ones are 20, 20, 30, 40, 40, whose
-     * standard deviation is 10: an error of 10 sqrt(5) / 3 = 7.4536, and of both 10.541, or
-     * 35.136 %, with 2 + 2 degrees of freedom. Student's t of these, exceeded by 1 in 400, is 5.598
-     * in tables and 5.5744 by the series: a noise of 195.865 %; 5 (195.865 / 2)^2 = 47954 steps
-     * would suffice. Steps twice as long have twice the error: 391.730 %. The same 3000 later, and
-     * again 76 or 97: 3030 is 2.508 or 3.201 % longer, the noise 1.9647 or 1.9721 % (3.998 and
-     * 3.996 degrees of freedom), and 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % are needed. */
+    /* Of five steps, the middle three count: mean 30. The winsorized steps are 20, 20, 30, 40, 40,
+     * with standard deviation 10, so the error is 10 sqrt(5) / 3 = 7.4536. For two jobs it is
+     * 10.541, or 35.136 %, with 2 + 2 degrees of freedom. Student's t with 4 exceeds 5.598 in 1 of
+     * 400 cases by tables, 5.5744 by the series: a noise of 195.865 %. 5 (195.865 / 2)^2 = 47954
+     * steps would suffice. Steps twice as long have twice the error: 391.730 %.
+     * The same steps plus 3000, and plus 76 or 97: 3030 is 2.508 or 3.201 % longer, and the noise
+     * is 1.9647 or 1.9721 % (3.998 and 3.996 degrees of freedom). So 1 + 2 (1.9647 - 1) = 2.929 or
+     * 2.944 % are needed. */
     static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
                          late[] = {3040, 3010, 3030, 4000, 3020},
                          later[] = {3116, 3086, 3106, 4076, 3096},
@@ -100,7 +101,7 @@ TEST(rows_worked_out_by_hand) {
     }
 }
 
-/* Steps 0, 1, ... of the kinds that the letters stand for. */
+/* Makes steps 0, 1, ... of the kinds in @p kinds, one letter each. */
 static tm_tables make_kinds(const char *kinds, int64_t extend, int64_t decode) {
     tm_tables tables = open_tables();
     add_row(&tables, "job.job", "ranks=1 hosts=1");
@@ -116,8 +117,8 @@ static tm_tables make_kinds(const char *kinds, int64_t extend, int64_t decode) {
 }
 
 TEST(steps_of_several_kinds_are_judged_by_kind) {
-    /* EXTEND: 300 to 315 is 5 %; the single IDLE step of 1 ns is not compared. Two EXTEND steps
-     * take 600 of 850 ns, and are too few. */
+    /* EXTEND changes from 300 to 315, by 5 %. The single IDLE step of 1 ns is not compared. Two
+     * EXTEND steps take 600 of 850 ns, but are too few. */
     static const struct {
         const char *a, *b, *rows;
     } cases[] = {
@@ -160,7 +161,7 @@ TEST(what_is_no_limit_is_refused) {
     }
 }
 
-/* Normal noise by the Box-Muller method, with its own generator. */
+/* Normal noise by the Box-Muller method, with a separate generator. */
 static double noise(uint64_t *seed) {
     double u[2];
     for (int i = 0; i < 2; i++) {

@@ -20,25 +20,25 @@ static const struct {
     {"a line: 10 us + moved / (2 bytes/ns), in no order",
      {{1, 100000, 60000}, {3, 1000, 10500}, {2, 4000, 12000}},
      {"lb", 10000, 2}},
-    /* Of five of each size two are up to a hundred times as slow: the medians are not affected. */
+    /* Two of five operations of each size are much slower. Medians are not affected. */
     {"a few slow operations",
      {{3, 100000, 60000}, {2, 100000, 120000}, {3, 1000, 10500}, {2, 1000, 1050000}},
      {"lb", 10000, 2}},
-    /* The line passes through the other two sizes; 50000 is twice its value. */
+    /* The line passes through the other two sizes. 50000 is twice the line's value. */
     {"a size that does not fit",
      {{9, 1000, 10500}, {3, 30000, 50000}, {9, 100000, 60000}},
      {"lb", 10000, 2}},
-    /* Two small operations, and 800 large ones that are 1 % above and below the line 10 us + moved
-     * / 2. The large ones by themselves give a latency of 40.5 us: (752400 - 515100) / 500000 =
-     * 0.4746 ns a byte, and 515100 - 474600. Through the small ones and the second: 741900 /
-     * 1499000 = 0.49493, 10500 - 494.93 = 10005, which misses the first by 2 % x sqrt(400), the
-     * smallest of all three lines. Weighted by their number, 2 x 290 % of the small ones would be
-     * less than that of the others. */
+    /* Two small operations, and 800 large ones that are 1 % above or below the line 10 us + moved /
+     * 2. The line through the large ones has (752400 - 515100) / 500000 = 0.4746 ns a byte, and a
+     * latency of 515100 - 474600 = 40.5 us. The line through the small and the second size has
+     * 741900 / 1499000 = 0.49493 ns a byte, and 10500 - 494.93 = 10005 ns. It misses the first size
+     * by 2 % x sqrt(400), the least of the three lines. With the number as weight in place of its
+     * root, the large ones' line would miss least: 2 x 290 % of the small ones. */
     {"few small operations give the latency",
      {{400, 1000000, 515100}, {400, 1500000, 752400}, {2, 1000, 10500}},
      {"lb", 10500 - 741900.0 / 1499, 1499.0 / 741.9}},
-    /* 1000 and 1250 are merged: 1125 with the median time of both, 15562.5. Then (25250 - 15562.5)
-     * / (5000 - 1125) = 2.5 ns a byte, and 15562.5 - 2.5 x 1125. */
+    /* 1000 and 1250 are merged into 1125, with the median time of both, 15562.5. The line has
+     * (25250 - 15562.5) / (5000 - 1125) = 2.5 ns a byte, and a latency of 15562.5 - 2.5 x 1125. */
     {"sizes a quarter apart are one",
      {{1, 1000, 10500}, {1, 1250, 20625}, {1, 5000, 25250}},
      {"?", 12750, 0.4}},
@@ -48,10 +48,10 @@ static const struct {
     {"4 times apart", {{5, 1000, 10500}, {5, 4000, 12000}}, {"?", 10000, 2}},
     {"times that fall", {{5, 1000, 10500}, {5, 9000, 10400}}, {"", 0, 0}},
     {"times that stay", {{5, 1000, 10500}, {5, 9000, 10500}}, {"", 0, 0}},
-    /* 1000 - 1000 * 9000 / 8000 */
+    /* the latency would be 1000 - 1000 * 9000 / 8000 */
     {"a latency below zero", {{5, 1000, 1000}, {5, 9000, 10000}}, {"", 0, 0}},
-    /* A latency of 100 is negligible in the 100100 of the smallest size; so is the transfer, if the
-     * largest size takes 4 of 10004 beyond the latency. */
+    /* A latency of 100 is negligible if the smallest size takes 100100. The transfer is negligible
+     * if the largest size takes only 4 of 10004 for it. */
     {"a small latency", {{5, 100000, 100100}, {5, 1000000, 1000100}}, {"b", 0, 1}},
     {"a large bandwidth", {{5, 4, 10000.04}, {5, 400, 10004}}, {"l", 10000, 0}},
 };

@@ -1,9 +1,9 @@
-/* Tables of process groups: a job of 8 ranks on 2 hosts, worked out by hand. */
+/* Tables of process groups: a job of 8 ranks on 2 hosts, computed by hand. */
 #include "analysis/analyses.h"
 #include "timeline/collectives.h"
 #include "timeline_fixture.h"
 
-/* The collectives known to one process, and the tables made from them. */
+/* The collectives that one process knows, and the tables made from them. */
 typedef struct bench {
     ground ground;
     tm_collectives own;
@@ -90,7 +90,7 @@ static void add_members(bench *b, uint64_t group, const int64_t *ranks, size_t n
     add_members(b, group, (const int64_t[]){__VA_ARGS__},                                          \
                 sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
 
-/* An all-reduce of a group: each member's kernel waits a little and transfers. */
+/* An all-reduce of a group. The kernel of each member waits a little, and then transfers. */
 static tm_instance_value allreduce(uint64_t group, const char *text, int32_t n, int64_t bytes,
                                    int64_t time_ns) {
     tm_instance_value value = {.bytes = bytes,
@@ -125,9 +125,9 @@ static void add(bench *b, tm_instance_value value, int count) {
         assert_non_null(tm_vec_append(&b->own.values, &value, 1));
 }
 
-/* Four groups of two ranks, each on one host. Medians 101, 100, 99 and 150 us: the others of the
- * first have 99, 100, 150; of the second 99, 101, 150; of the third 100, 101, 150; of the last 99,
- * 100, 101. */
+/* Four groups of two ranks, each group on one host. Their medians are 101, 100, 99 and 150 us. The
+ * others of the first are 99, 100, 150; of the second 99, 101, 150; of the third 100, 101, 150; of
+ * the last 99, 100, 101. */
 static void add_tensor(bench *b) {
     uint32_t description = name_of(&b->ground, "mesh_tp");
     static const int64_t times[4][3] = {{100000, 102000, 101000},
@@ -177,7 +177,7 @@ TEST(a_group_slower_than_its_peers_is_slow) {
     close_bench(&b);
 }
 
-/* Twice as slow as two others: 10 us more may be clock error, 10001 ns may not. */
+/* A group is twice as slow as two others. 10 us more may be clock error, 10001 ns not. */
 TEST(small_differences_are_not_slow) {
     for (int64_t more = 0; more < 2; more++) {
         bench b = open_job();
@@ -195,10 +195,10 @@ TEST(small_differences_are_not_slow) {
     }
 }
 
-/* One group with all states and sizes: latency 10 us and 2 bytes/ns. n = 4: f = 1.5. 2 MiB: 3145728
- * / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times, and once 1.6 times as long; 4000 bytes:
- * 6000 / 2 + 10000 = 13000, twice. A broadcast, which has no time, and an incomplete operation do
- * not count. */
+/* One group with all states and sizes, a latency of 10 us and 2 bytes/ns. n = 4, so f = 1.5. 2 MiB
+ * take 3145728 / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times; once they take 1.6 times as
+ * long. 4000 bytes take 6000 / 2 + 10000 = 13000, twice. A broadcast has no time, and an incomplete
+ * operation does not count. */
 TEST(a_group_has_its_sums_and_its_line) {
     /* bytes 4 x 2097152 + 2 x 4000 + 5 = 8396613. Kernels: 4 x (3 x 1582864 + 2532583 + 2 x 13000)
      * + 6 x 7 = 29228742, the broadcast 400, the others 50 and 60. */
@@ -233,10 +233,11 @@ TEST(a_group_has_its_sums_and_its_line) {
     close_bench(&b);
 }
 
-/* A pipeline without description: both directions between 0, 4 and 5, two pairs for three ranks.
- * And a ring of 1, 2, 3, whose third pair is slow, but has only two operations; a third makes it
- * slow. Both are groups of four ranks, one of which never sends. Pairs on one host are not compared
- * with pairs between hosts: of the pipeline's 4, two are 0-4, and two 4-5. */
+/* A group without description is a pipeline: transfers in both directions between 0 and 4, and
+ * between 4 and 5, i.e. two pairs of three ranks. Another group is a ring of 1, 2, 3. Its third
+ * pair is slow, but two operations are too few to say so; three are enough. Both groups have four
+ * ranks, one of which never sends. Pairs on one host are not compared with pairs between hosts: the
+ * pipeline has two transfers 0-4 and two 4-5. */
 TEST(pairs_are_compared_and_tell_a_pipeline) {
     for (int count = 2; count <= 3; count++) {
         bench b = open_job();
@@ -277,7 +278,7 @@ TEST(pairs_are_compared_and_tell_a_pipeline) {
     }
 }
 
-/* Collectives on the line 10 us + moved / 2, and faster transfers: they are fitted separately. */
+/* Collectives are on the line 10 us + moved / 2. Transfers are faster, and fitted separately. */
 TEST(transfers_beside_collectives_are_not_fitted) {
     bench b = open_job();
     add(&b, transfer(6, "both", 3, 2, 4096, 3000), 3);
@@ -300,8 +301,8 @@ TEST(transfers_beside_collectives_are_not_fitted) {
     close_bench(&b);
 }
 
-/* Other kinds, sizes, numbers of ranks and reaches are no peers, and a group of unknown purpose has
- * none. */
+/* Groups of another kind, size, number of ranks or reach are no peers. A group of unknown purpose
+ * has no peers. */
 TEST(only_the_like_is_compared) {
     bench b = open_job();
     add_tensor(&b);
@@ -325,7 +326,7 @@ TEST(only_the_like_is_compared) {
     close_bench(&b);
 }
 
-/* Two processes know some ranks of a group each, and both rank 9, whose host is unknown. */
+/* Two processes know some ranks of a group each. Both know rank 9, whose host is unknown. */
 TEST(members_of_all_processes_are_brought_together) {
     static const char *const groups[] = {
         "group=g members=0-3,5,7-9 ranks=16 dimension=null description=null hosts=null reach=null "
@@ -341,7 +342,7 @@ TEST(members_of_all_processes_are_brought_together) {
     close_bench(&b);
 }
 
-/* 1, 3 and 5 are a progression, 9 is not part of it; 60 single numbers of 5 bytes do not fit. */
+/* 1, 3 and 5 are a progression that 9 is not part of. 60 single numbers of 5 bytes do not fit. */
 TEST(members_are_written_as_progressions) {
     bench b = open_bench();
     ADD_MEMBERS(&b, 1, 1, 3, 5, 9);

@@ -1,4 +1,4 @@
-/* Process groups: their ranks, their text, and one id on every rank. */
+/* Process groups: their ranks, their text, and an id that is equal on all ranks. */
 #include "match/rank_groups.h"
 
 #include <inttypes.h>
@@ -15,7 +15,7 @@ static tm_group_finder *enter(ground *g, const tm_timeline *timeline) {
     return finder;
 }
 
-/* Returns the group of a kernel as seen by a rank with this pg_config. */
+/* Returns a kernel's group, as seen by a rank with this pg_config. */
 static tm_group group_in(ground *g, const char *metadata, const comm_spec *kernel) {
     tm_timeline timeline = build_comm(g, 0, kernel, 1, NULL, 0);
     tm_vec own = TM_VEC(char), lists = TM_VEC(uint32_t);
@@ -46,9 +46,9 @@ TEST(a_group_is_known_where_its_ranks_are_and_this_one_is_among_them) {
         int32_t size;
         bool known;
     } cases[] = {
-        {"[0, 1]", 2, true}, {"[1, 2]", 2, false}, /* the kernel is rank 0's */
+        {"[0, 1]", 2, true}, {"[1, 2]", 2, false}, /* the kernel is on rank 0 */
         {"", 2, false},      {"[0, 1, ...", 32, false}, {"[0, 1, ...", 1000, true},
-        {"", 1000, true}, /* the size of the job: all ranks */
+        {"", 1000, true}, /* as large as the job, so it has all ranks */
     };
     ground g = open_ground();
     for (size_t i = 0; i < COUNT(cases); i++)
@@ -61,7 +61,7 @@ TEST(a_group_is_its_name_and_its_sorted_ranks) {
         const char *name, *ranks;
         int32_t size, n_ranks;
         const char *text;
-        int same; /* groups with the same number have the same id, others differ */
+        int same; /* groups with the same number must have the same id, and others another id */
     } cases[] = {
         {"0", "[0, 1, 2, 3]", 4, 4, "0", 0},
         {"0", "[3, 1, 0, 2]", 4, 4, "0", 0},
@@ -143,7 +143,7 @@ TEST(a_list_that_was_cut_is_looked_up_in_the_configuration) {
              "\"none\"},{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
              list, odd, odd);
     const struct {
-        const char *name, *ranks; /* the equal group; NULL: only its name and size */
+        const char *name, *ranks; /* the equal group; ranks NULL: only its name and size */
     } cases[] = {{"list", list}, {"text", odd}, {"cut", NULL}, {"empty", NULL},
                  {"none", NULL}, {"lis", NULL}, {"", NULL}};
     ground g = open_ground(), other = open_ground(); /* with other ids for the same texts */
@@ -180,11 +180,11 @@ TEST(metadata_that_say_nothing_are_passed_over) {
     close_ground(&g);
 }
 
-/* Operators on CPU threads 1 and 2, and the call that launches the kernel, on thread 2. */
+/* Operators on CPU threads 1 and 2. The call that launches the kernel is on thread 2. */
 typedef struct operator_case {
     event_spec operators[3];
     int32_t start[3], stride[3];
-    const char *ranks; /* of the kernel's group; NULL: unknown */
+    const char *ranks; /* ranks of the kernel's group; NULL: unknown */
 } operator_case;
 
 #define OPERATOR(begin, duration, thread)                                                          \
@@ -228,11 +228,11 @@ TEST(start_and_stride_come_from_the_operator_around_the_launch) {
         {{OPERATOR(0, 50, 2)}, {0}, {1}, "[0, 1, 2]"},
         {{OPERATOR(0, 49, 2)}, {0}, {1}, NULL},   /* already ended */
         {{OPERATOR(51, 100, 2)}, {0}, {1}, NULL}, /* not yet begun */
-        /* the innermost one */
+        /* the innermost operator counts */
         {{OPERATOR(0, 100, 2), OPERATOR(40, 20, 2)}, {0, 4}, {1, 8}, "[4, 12, 20]"},
-        /* one that ended, inside the one that holds the launch */
+        /* an operator that ended before the launch, inside the one that contains the launch */
         {{OPERATOR(0, 100, 2), OPERATOR(10, 20, 2)}, {3, 0}, {3, 1}, "[3, 6, 9]"},
-        /* on another thread, by itself or beside the right one */
+        /* on another thread; then also on the right one */
         {{OPERATOR(0, 100, 1)}, {1}, {2}, NULL},
         {{OPERATOR(5, 90, 1), OPERATOR(0, 100, 2)}, {1, 2}, {1, 1}, "[2, 3, 4]"},
         /* ranks missing or impossible */
@@ -283,12 +283,12 @@ TEST(every_kernel_of_a_rank_gets_its_own_group) {
 TEST(long_texts_are_cut) {
     char list[512], name[80];
     ground g = open_ground();
-    /* 0,2,4,6,8 are 9 bytes, every number from 10 on takes 3 more. With 4 reserved for the dots, 64
-     * have room for 16 of these, 10 to 40: 9 + 48 + 3 = 60 bytes. */
+    /* 0,2,4,6,8 takes 9 bytes, and every number from 10 on 3 more. 4 of 64 bytes are reserved for
+     * the dots, so 16 of these numbers fit, 10 to 40: 9 + 48 + 3 = 60 bytes. */
     print_list(2, list, sizeof list);
     assert_string_equal(group_of(&g, "", list, MANY).text,
                         "0,2,4,6,8,10,12,14,16,18,20,22,24,26,28,30,32,34,36,38,40...");
-    /* 63 bytes fit; the 63rd is the first byte of a character of two */
+    /* 63 bytes fit, and the 63rd is the first byte of a character of two bytes */
     memset(name, 'a', sizeof name);
     memcpy(name + 62, "\xC3\xA9", 2);
     name[70] = '\0';

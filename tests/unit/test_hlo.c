@@ -8,9 +8,9 @@
 #define ASYNC(name, begin, duration, collective)                                                   \
     { TM_CAT_KERNEL, name, begin, duration, 0, 1000, 0, collective, TM_DURATION }
 
-/* A loop of 1000 ns holds a product (400) and a sum (300), which runs again after it (100); its
- * first 100 ns are an event of its own, too. An all-gather is started for 1 ns, awaited for 200,
- * and takes 299 concurrently. What TensorFlow runs without XLA has no operation. */
+/* A loop of 1000 ns contains a product (400) and a sum (300); the sum runs again after it (100).
+ * The loop's first 100 ns also are a separate event. An all-gather is started for 1 ns, awaited for
+ * 200, and takes 299 concurrently. Work of TensorFlow without XLA has no operation. */
 static const event_spec events[] = {
     NOTE("while.3", 0, 1000), OP("while.3", 0, 100), OP("dot.2", 100, 400),
     OP("add.1", 500, 300),    NOTE("ag.4", 1000, 1), OP("add.1", 1001, 100),
@@ -32,7 +32,7 @@ static const struct {
     "{\"deviceProperties\":[{\"id\":0,\"name\":\"TPU v0\",\"peakTeraflopsPerSecond\":100,"         \
     "\"peakHbmGigabytesPerSecond\":1000}]}"
 
-/* @param reported whether the trace has FLOP and bytes */
+/* @param reported  the trace has FLOP and bytes */
 static void add_core(small_job *j, int64_t rank, const char *metadata, bool reported) {
     tm_trace trace = make_trace(&j->ground, "one.pb", events, COUNT(events), 0);
     describe(&j->ground, &trace, metadata);
@@ -53,10 +53,10 @@ static void add_core(small_job *j, int64_t rank, const char *metadata, bool repo
 }
 
 /* Own times: the loop 1000 - 400 - 300 = 300, the product 400, the sums 400, the all-gather 1 and
- * 200: 1301 ns, in which 40,006,000 FLOP make 30.75 TFLOP/s and 605,980 bytes 465.8 GB/s. The
- * device does 100 TFLOP/s and 1000 GB/s, 100 FLOP/B: with 40e6 FLOP in 400 ns and 200 of them a
- * byte the product is compute-bound, and at its peak; the sums with 400,000 bytes in 400 ns are
- * memory-bound, and at their peak. The all-gather moves 5980 bytes in 299 ns; its 1 ns has no
+ * 200: 1301 ns in all. 40,006,000 FLOP in this time are 30.75 TFLOP/s, and 605,980 bytes 465.8
+ * GB/s. The device does 100 TFLOP/s and 1000 GB/s, i.e. 100 FLOP/B. The product has 40e6 FLOP in
+ * 400 ns and 200 FLOP/B: it is compute-bound, at its peak. The sums move 400,000 bytes in 400 ns:
+ * they are memory-bound, at their peak. The all-gather moves 5980 bytes in 299 ns; its 1 ns has no
  * rate. */
 TEST(operations_have_their_own_time_and_work) {
     static const char *const ranks[] = {
@@ -104,9 +104,8 @@ TEST(operations_have_their_own_time_and_work) {
     close_job(&j);
 }
 
-/* A second rank whose trace has neither FLOP nor peaks: half of the time has counts, and rates are
- * computed over that half. The product is no longer known to be bound by anything, and the ranks
- * have no common peak. */
+/* The second rank's trace has neither FLOP nor peaks. So half of the time has counts, and rates are
+ * for that half. The product has no known bound, and the ranks have no common peak. */
 TEST(what_is_not_reported_is_left_empty) {
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);

@@ -4,9 +4,10 @@
 #include "tmerge/timeline.h"
 
 TEST(a_file_name_tells_its_rank) {
-    /* Expected values from Python's re with the expression of rank_from_path.h and IGNORECASE, in a
-     * lookahead, so that a match may begin with the byte that ends the previous one; of rank,
-     * worker and tp the first that occurs counts. A path, a blank and its rank; -1: none. */
+    /* A path, a blank and its rank; -1: none. Expected ranks are from Python's re with the
+     * expression of rank_from_path.h and IGNORECASE. The expression is in a lookahead, so that a
+     * match may begin with the byte that ends the previous one. Of rank, worker and tp, the first
+     * that occurs counts. */
     static const char *const cases[] = {
         /* names that profilers and users write */
         "rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json 0",
@@ -22,13 +23,13 @@ TEST(a_file_name_tells_its_rank) {
         /* at most one separator, then digits */
         "rank.json -1", "rank-.json -1", "rank_x3.json -1", "rank--3.json -1", "rank_-3.json -1",
         "rank 3 -1", "rank3 3", "rank003.json 3", "rank0 0",
-        /* a whole word, not the end of one */
+        /* the word must be whole, not the end of another */
         "crank3.json -1", "http1.json -1", "Xrank3.json -1", "ranking3 -1", "prank3_rank -1",
         /* the last match of the strongest word */
         "rank1_rank2.json 2", "rank1rank2.json 2", "rank1_worker2_tp3.json 1", "tp1_worker2.json 2",
         "dp0_pp0_tp1_dcp0_ep1_rank3.1.pt.trace.json.gz 3", "dp1_pp2.json -1", "rank7_frank8.json 7",
         "rank7_rank.json 7",
-        /* at most 10^9: larger numbers are times and process ids */
+        /* at most 10^9: larger numbers are usually times or process ids */
         "rank1000000000 1000000000", "rank1000000001 -1", "rank1743427996115775873.json -1",
         "rank99999999999999999999999999.json -1", " -1", "json -1"};
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -58,7 +59,7 @@ TEST(the_name_of_a_process_tells_its_rank_where_it_tells_one) {
 
 TEST(a_host_is_reported_by_the_profilers_own_form_alone) {
     static const struct {
-        const char *path, *host; /* NULL: the name has none */
+        const char *path, *host; /* host NULL: the name has none */
     } cases[] = {
         /* real names */
         {"rank0__10-116-218-90_3536897.1743427996115775873.pt.trace.json", "10-116-218-90"},
@@ -77,12 +78,12 @@ TEST(a_host_is_reported_by_the_profilers_own_form_alone) {
         {"rank12__node7_1234.5678.pt.trace.json", "node7"},
         {"rank12__worker_1234.5678.pt.trace.json", "worker"},
         {"h_1.2.pt.trace.json", "h"},
-        /* words that only resemble a rank's: preceded by a letter, or not followed by a digit */
+        /* words that resemble a rank's: a letter precedes them, or no digit follows */
         {"http1_1234.5678.pt.trace.json", "http1"},
         {"crank3_1234.5678.pt.trace.json", "crank3"},
         {"ranking_1234.5678.pt.trace.json", "ranking"},
         {"rank__node7_1234.5678.pt.trace.json", "rank__node7"},
-        /* parts of the form missing */
+        /* parts of the form are missing */
         {"node7_1234.pt.trace.json", NULL},
         {"node7.5678.pt.trace.json", NULL},
         {"node7_.5678.pt.trace.json", NULL},
@@ -100,7 +101,7 @@ TEST(a_host_is_reported_by_the_profilers_own_form_alone) {
         {"rank0___1234.5678.pt.trace.json", NULL}, /* nothing after rank0__ is left for a host */
         {"", NULL},
         {"/", NULL},
-        /* a rank in the place of the host: it would give as many hosts as ranks */
+        /* a rank in the place of the host does not count, because each rank would be a host */
         {"rank3_1234.5678.pt.trace.json", NULL},
         {"Rank3_1234.5678.pt.trace.json", NULL},
         {"RANK-3_1234.5678.pt.trace.json", NULL},
@@ -130,8 +131,8 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
     }
 }
 
-/* Reads "NAME", "NAME=REPORTED" or "NAME=REPORTED/WORLD", then @N (mapped to rank N), - (no device
- * work), ! (bad), * (a copy), + (a later span). */
+/* Reads "NAME", "NAME=REPORTED" or "NAME=REPORTED/WORLD", followed by any of: @N (mapped to rank
+ * N), - (no device work), ! (bad), * (a copy), + (a later span). */
 static tm_claim read_claim(const char *text, size_t size) {
     size_t name = strcspn(text, "=@-!*+ ");
     char *end;
@@ -153,8 +154,9 @@ static tm_claim read_claim(const char *text, size_t size) {
 }
 
 TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
-    /* Answers: a rank, with p by its place; h a helper's, c a copy, n no rank left; then the job's
-     * ranks of ranks 0 and 1 of its process groups, if they differ. */
+    /* An answer is a rank (with p if found by its place), h (a helper's trace), c (a copy) or n (no
+     * rank is left). In parentheses: the job's ranks of ranks 0 and 1 of the trace's process
+     * groups, if they differ. */
     static const struct {
         const char *traces, *answers;
         int world;
@@ -164,7 +166,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a b c", "0p 1p 2p", -1},
         {"a! b c", "0 1p 2p", -1},
         {"rank0! b c", "0 1p 2p", -1},
-        /* free ranks, in order, and none beyond the job's */
+        /* free ranks are given in order, but none beyond the job's size */
         {"a b=0/4 c d=2/4", "1p 0 3p 2", 4},
         {"a=0/2 b=1/2 c", "0 1 n", 2},
         {"a=0/2 b=1/2 c@5", "0 1 5", 2},
@@ -178,9 +180,9 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0=0/2 rank1=1/2 worker990=0/2-", "0 1 h", 2},
         {"rank0 rank0-+", "0 0", -1},
         {"rank0 api-@1", "0 1", -1},
-        {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* a data loader's, */
+        {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* traces of a data loader, */
         {"worker0 worker1 worker2-", "0 1 2", -1},         /* but not if ranks have such names */
-        /* Replicas: names decide, and groups are shifted, also to ranks without a trace. */
+        /* Replicas: names decide. The ranks in groups are shifted, also ranks without a trace. */
         {"tp0_dp0=0/2 tp1_dp0=1/2 tp0_dp1=0/2 tp1_dp1=1/2", "0 1 2(2,3) 3(2,3)", 4},
         {"tp1_dp1=1/2 tp0_dp0=0/2 tp0_dp1=0/2", "3(2,3) 0 2(2,3)", 4},
         {"tp0_dp0 tp1_dp0 tp0_dp1 tp1_dp1", "0 1 2 3", -1},
@@ -191,16 +193,16 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a=0/2@0 b=1/2@1 c=0/2@2 d=1/2@3", "0 1 2(2,3) 3(2,3)", 4},
         {"a=0/2@2 b=1/2@3", "2(2,3) 3(2,3)", 4},
         {"a=0/2@1 b=1/2@0", "1(1,0) 0(1,0)", 2},
-        /* no way to tell replicas apart: no rank of a group is known */
+        /* replicas cannot be told apart, so no rank of a group is known */
         {"rank0=0/2 rank1=0/2 rank2=1/2 rank3=1/2", "0(-1,-1) 1(-1,-1) 2(-1,-1) 3(-1,-1)", 4},
-        /* the stated ranks are wrong: there is room for all, and groups are right */
+        /* the stated ranks are wrong: the world has room for all, and groups are right */
         {"rank0=0/4 rank1=0/4 rank2=0/4 rank3=0/4", "0 1 2 3", 4},
         /* copies */
         {"a=0/2 b=1/2 c=0@0* d=1@1*", "0 1 c c", 2},
         {"a=0/2 c=0@0* d=1@1*", "0 c 1", 2},
         {"c=0/2@0* d=1/2@1* e=0/2@2* f=1/2@3*", "0 1 2(2,3) 3(2,3)", 4},
         {"tp0_dp0=0/2 tp0_dp1=0/2 c=0/2@0* d=0/2@2*", "0 2(2,3) c c", 4},
-        /* several spans, and names that stand for several ranks, decide nothing */
+        /* several spans, and names that stand for several ranks, are no evidence */
         {"rank0=0/2 rank0=0/2+ rank1=1/2", "0 0 1", 2},
         {"tp0=0/4 tp1=1/4 tp0=2/4 tp1=3/4", "0 1 2 3", 4},
         {"rank0=0/2 rank1=0/2 rank1=1/2", "0 0 1", 2},

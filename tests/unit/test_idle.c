@@ -1,4 +1,4 @@
-/* Tables of idle: every cell of a small job, worked out by hand. */
+/* Tables of idle: every cell of a small job, computed by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -35,7 +35,7 @@ static const event_spec rank_0[] = {
     CALL("cudaLaunchKernel", 1000, 500, 2),
     CALL("cudaLaunchKernel", 2000, 500, 3),
     CALL("cudaLaunchKernel", 3000, 500, 4),
-    CALL("cudaMallocAsync", 4000, 500, 9), /* these return at once */
+    CALL("cudaMallocAsync", 4000, 500, 9), /* these calls return at once */
     CALL("cudaMemset", 12000, 500, 9),
     CALL("cudaStreamSynchronize", 80000, 35000, 9),
     MARK("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 120000, 30000, 1),
@@ -79,14 +79,14 @@ TEST(idle_time_is_as_worked_out_by_hand) {
         "0 30000 20000 4 kernel_wait B C null null 20000",
         "0 250000 1000 null kernel_wait F G null null null",
     };
-    /* Only calls that wait: 35 us of the third gap are due to this one. */
+    /* Only calls that wait are listed: 35 us of the third gap are due to this one. */
     static const char *const calls[] = {
         ("call=cudaStreamSynchronize operator=null inside=null calls=1 calls_per_step=0.5 "
          "total_ns=35000 mean_ns=35000 max_ns=35000 lost_ns=35000 ranks=1 max_rank_lost_ns=35000 "
          "max_rank=0"),
     };
     small_job j = open_job();
-    add_rank(&j, 1, rank_0, 5); /* no GPU event */
+    add_rank(&j, 1, rank_0, 5); /* this rank has no GPU events */
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     finish_job(&j);
     CHECK_ROWS(&j, "idle.rank", ranks);
@@ -96,9 +96,9 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* The GPU runs dry at 20, when the host has been in cudaFree since 12: 8 were waiting. Then
- * cudaFree itself works until 520, and the gap ends at 540: of 520 it works for 500, and 8 are
- * sync. */
+/* The GPU has nothing left at 20, when the host has been in cudaFree since 12: for 8 it was
+ * waiting. Then cudaFree works until 520, and the gap ends at 540. So of 520, it works for 500, and
+ * 8 are sync. */
 TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),   CALL("cudaFree", 12, 508, 9),
@@ -120,9 +120,9 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     close_job(&j);
 }
 
-/* The launch of b begins before the GPU runs dry at 20 and keeps the host until b begins, at
- * 40,020: from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are loading, of which 5 may
- * have been waiting. */
+/* The launch of b begins before the GPU has nothing left at 20, and blocks the host until b begins
+ * at 40,020; from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are loading, of which 5
+ * may have been waiting. */
 TEST(a_launch_that_takes_long_has_queued_nothing) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),      CALL("cudaLaunchKernel", 12, 59988, 2),
@@ -140,9 +140,9 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
     close_job(&j);
 }
 
-/* The host launched b 10 after the GPU ran dry at 20, in a call that ended at 40. b begins 99,980
- * later. Up to 30,000 of this may be launch latency, and 8, as for a, clock error: 30,028 of the
- * gap are the host's, 69,972 are not. */
+/* The host launched b 10 after the GPU had nothing left at 20, in a call that ended at 40. b begins
+ * 99,980 later. Up to 30,000 of this may be launch latency, and 8 clock error, as for a. So 30,028
+ * of the gap are the host's, and 69,972 are not. */
 TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),
@@ -165,8 +165,8 @@ TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     close_job(&j);
 }
 
-/* Two events end the gap [10, 30) at once. The event of stream 8 was launched before the gap began,
- * so the gap was not the host's fault. */
+/* Two events end the gap [10, 30). The one on stream 8 was launched before the gap began, so the
+ * host did not cause the gap. */
 TEST(the_event_that_was_launched_first_ends_a_gap) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 1, 1, 1),  CALL("cudaLaunchKernel", 2, 1, 2),
@@ -183,8 +183,9 @@ TEST(the_event_that_was_launched_first_ends_a_gap) {
     close_job(&j);
 }
 
-/* Gaps [10, 30009), 29999 long: short; [30010, 60010), 30000 long: not; [60011, 60021), whose call
- * begins with it: queued; [60022, 60032), whose call begins 1 ns later: the host's. */
+/* Gap [10, 30009) is 29999 long: short. [30010, 60010) is 30000 long: not short. The call for
+ * [60011, 60021) begins with the gap: queued. The call for [60022, 60032) begins 1 ns later: the
+ * host's. */
 TEST(limits_of_causes_are_exact) {
     static const event_spec events[] = {
         CALL("c", 0, 1, 1),          CALL("c", 1, 1, 2),          CALL("c", 2, 1, 3),
@@ -206,8 +207,9 @@ TEST(limits_of_causes_are_exact) {
     close_job(&j);
 }
 
-/* Kernels of length 1 at 0, 11, 24, 39, ...: gaps of 10, 12, 14, ..., 34. A rank keeps the longest
- * 10 of its 13, 16 to 34. The job keeps 100: of 11 ranks 99 over 16, and the first of 16. */
+/* Kernels of length 1 at 0, 11, 24, 39, ... leave gaps of 10, 12, ..., 34. A rank keeps the longest
+ * 10 of its 13: 16 to 34. The job keeps 100: from 11 ranks, the 99 above 16, and the first of
+ * 16. */
 TEST(the_longest_gaps_are_kept) {
     event_spec events[14] = {KERNEL("k", 0, 1, 0, 7)};
     for (size_t i = 1; i < COUNT(events); i++) {
@@ -215,7 +217,7 @@ TEST(the_longest_gaps_are_kept) {
         events[i].begin_ns = events[i - 1].begin_ns + 9 + 2 * (int64_t)i;
     }
     small_job j = open_job();
-    for (int64_t rank = 10; rank >= 0; rank--) /* of 11 gaps of 16 ns the lowest rank's is kept */
+    for (int64_t rank = 10; rank >= 0; rank--) /* of 11 gaps of 16 ns, the lowest rank's is kept */
         add_rank(&j, rank, events, COUNT(events));
     const tm_table *table = tm_tables_find(&j.tables, "idle.gap");
     assert_int_equal(table->n_rows, 100); /* no process keeps more */
@@ -228,8 +230,8 @@ TEST(the_longest_gaps_are_kept) {
     close_job(&j);
 }
 
-/* Stream 7 under two ids: "a" [0, 10) and "c" [40, 50) under one, "b" [20, 30) and "d" [45, 60)
- * under the other: gaps [10, 20) and [30, 40). */
+/* Stream 7 has two ids: "a" [0, 10) and "c" [40, 50) have one, "b" [20, 30) and "d" [45, 60) the
+ * other. The gaps are [10, 20) and [30, 40). */
 TEST(a_stream_with_two_ids_is_one) {
     static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
                                         KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};

@@ -1,4 +1,4 @@
-/* Tables of imbalance: small jobs worked out by hand. */
+/* Tables of imbalance: small jobs computed by hand. */
 #include "analysis/analyses.h"
 #include "rows_fixture.h"
 #include "timeline_fixture.h"
@@ -7,36 +7,37 @@
 
 enum { ROWS = 10, STEPS = 4 };
 
-/* Rows of overlap.step, and of job.rank for traces that were cut short, with the expected result. A
- * rank without GPU events has windows of 0. */
+/* Rows of overlap.step, and rows of job.rank for truncated traces, with the expected result. A rank
+ * without GPU events has windows of 0. */
 typedef struct job_case {
     const char *loads[ROWS];
     const char *steps[STEPS];
-    const char *job; /* "=" in front: the first step's cells come first; NULL: no row */
+    const char *job; /* starts with "=": the cells of the first step come first; NULL: no row */
 } job_case;
 
 static const job_case cases[] = {
-    /* Three ranks, compute 10, 20, 60 in windows of 100, 120, 80: mean 30, max 60 of rank 2,
-     * 100 (60/30 - 1) = 100 %, 60 - 30 = 30, 30/60 = 0.5; deviations -20, -10, 30: squares 400,
-     * 100, 900, mean 1400/3, root 21.602468995, cov 0.7200822998; gini: weights -2, 0, 2:
-     * (-20 + 120) / (3 x 90) = 100/270 = 0.3703703704; 30/120 = 0.25, 60/120 = 0.5 */
+    /* Three ranks compute 10, 20, 60 in windows of 100, 120, 80. Mean 30, max 60 on rank 2; 100
+     * (60/30 - 1) = 100 %, 60 - 30 = 30, 30/60 = 0.5. Deviations -20, -10, 30 have squares 400,
+     * 100, 900, mean 1400/3, root 21.602468995: cov 0.7200822998. Gini with weights -2, 0, 2: (-20
+     * + 120) / (3 x 90) = 100/270 = 0.3703703704. 30/120 = 0.25, 60/120 = 0.5 */
     {{"rank=0 step=7 window_ns=100 compute_ns=10", "rank=1 step=7 window_ns=120 compute_ns=20",
       "rank=2 step=7 window_ns=80 compute_ns=60"},
      {"step=7 mean_compute_ns=30 max_compute_ns=60 max_rank=2 imbalance_pct=100 imbalance_ns=30 "
       "load_balance=0.5 cov=0.7200822998 gini=0.3703703704 step_ns=120 parallel_efficiency=0.25 "
       "communication_efficiency=0.5"},
      "= ranks=3 steps=1 partial_steps=0"},
-    /* Equal: everything is balanced, and of equal ranks the lowest is named, in any order. Rank 1,
-     * which has no GPU events, is not counted. */
+    /* Equal ranks are balanced, and the lowest is named, in any order of rows. Rank 1 has no GPU
+     * events and is not counted. */
     {{"rank=3 step=0 window_ns=100 compute_ns=40", "rank=1 step=0 window_ns=0 compute_ns=0",
       "rank=2 step=0 window_ns=100 compute_ns=40"},
      {"step=0 mean_compute_ns=40 max_compute_ns=40 max_rank=2 imbalance_pct=0 imbalance_ns=0 "
       "load_balance=1 cov=0 gini=0 step_ns=100 parallel_efficiency=0.4 "
       "communication_efficiency=0.4"},
      "= ranks=2 steps=1 partial_steps=0"},
-    /* Two ranks, 10 and 11: mean 10.5, rounded 11; max - mean 0.5, rounded 1; 100 (11/10.5 - 1) =
-     * 4.761904762, 10.5/11 = 0.9545454545; cov 0.5/10.5 = 0.04761904762; gini (-10 + 11) / (2 x 21)
-     * = 0.02380952381; 10.5/50 = 0.21, 11/50 = 0.22. A single rank is neither even nor uneven. */
+    /* Two ranks compute 10 and 11. Mean 10.5, shown as 11; max - mean 0.5, shown as 1; 100 (11/10.5
+     * - 1) = 4.761904762; 10.5/11 = 0.9545454545; cov 0.5/10.5 = 0.04761904762; gini (-10 + 11) /
+     * (2 x 21) = 0.02380952381; 10.5/50 = 0.21, 11/50 = 0.22. A single rank is neither balanced nor
+     * imbalanced. */
     {{"rank=0 step=1 window_ns=50 compute_ns=10", "rank=1 step=1 window_ns=50 compute_ns=11",
       "rank=1 step=2 window_ns=20 compute_ns=5"},
      {"step=1 mean_compute_ns=11 max_compute_ns=11 max_rank=1 imbalance_pct=4.761904762 "
@@ -47,12 +48,12 @@ static const job_case cases[] = {
       "communication_efficiency=0.25"},
      /* rank 0 lacks step 2: the job has only step 1 */
      "= ranks=2 steps=1 partial_steps=0"},
-    /* Over steps 1 and 3, which both have: rank 0 10 + 30 = 40 of 50 + 50, rank 4 30 + 20 = 50 of
-     * 60 + 20: mean 45, max 50, 100 (50/45 - 1) = 11.11111111, 5, 0.9; cov 5/45 = 0.1111111111;
-     * gini 10 / (2 x 90) = 0.05555555556; 45/100, 50/100.
-     * Step 1: 10, 30: mean 20, max 30, 50 %, 10, 0.6666666667; cov 10/20; gini 20/(2 x 40) = 0.25;
-     * 20/60, 30/60. Step 2: only rank 0. Step 3: 30, 20: mean 25, max 30 of rank 0, 20 %, 5,
-     * 0.8333333333; cov 5/25; gini 10/(2 x 50) = 0.1; 25/50, 30/50. */
+    /* Both ranks have steps 1 and 3. Rank 0: 10 + 30 = 40 of 50 + 50; rank 4: 30 + 20 = 50 of 60 +
+     * 20: mean 45, max 50, 100 (50/45 - 1) = 11.11111111, 5, 0.9; cov 5/45 = 0.1111111111; gini 10
+     * / (2 x 90) = 0.05555555556; 45/100, 50/100. Step 1: 10, 30: mean 20, max 30, 50 %, 10,
+     * 0.6666666667; cov 10/20; gini 20/(2 x 40) = 0.25; 20/60, 30/60. Step 2: only rank 0. Step 3:
+     * 30, 20: mean 25, max 30 of rank 0, 20 %, 5, 0.8333333333; cov 5/25; gini 10/(2 x 50) = 0.1;
+     * 25/50, 30/50. */
     {{"rank=0 step=1 window_ns=50 compute_ns=10", "rank=0 step=2 window_ns=40 compute_ns=40",
       "rank=0 step=3 window_ns=50 compute_ns=30", "rank=4 step=1 window_ns=60 compute_ns=30",
       "rank=4 step=3 window_ns=20 compute_ns=20"},
@@ -99,8 +100,8 @@ static const job_case cases[] = {
       "load_balance=null cov=null gini=null step_ns=10 parallel_efficiency=0.5 "
       "communication_efficiency=0.5"},
      NULL},
-    /* Partial steps do not count: rank 0's step 0, rank 1's step 2, all that rank 2 has, and rank
-     * 3, whose trace was cut short. Over step 1: 10, 30 as in steps 1 above, of 60. */
+    /* Partial steps do not count: rank 0's step 0, rank 1's step 2, all steps of rank 2, and rank
+     * 3, whose trace was cut short. Step 1 is left: 10, 30 of 60. */
     {{"rank=0 step=0 window_ns=20 partial=true compute_ns=9",
       "rank=0 step=1 window_ns=50 compute_ns=10", "rank=0 step=2 window_ns=50 compute_ns=10",
       "rank=1 step=1 window_ns=60 compute_ns=30",
@@ -121,14 +122,14 @@ static const job_case cases[] = {
      "mean_compute_ns=20 max_compute_ns=30 max_rank=1 imbalance_pct=50 imbalance_ns=10 "
      "load_balance=0.6666666667 cov=0.5 gini=0.25 step_ns=60 parallel_efficiency=0.3333333333 "
      "communication_efficiency=0.5 ranks=2 steps=1 partial_steps=0"},
-    /* Too much of rank 2 was not recorded: it did not compute 0. */
+    /* Too much of rank 2 was not recorded, so it is not known to have computed 0. */
     {{"rank=0 step=1 window_ns=60 compute_ns=10", "rank=1 step=1 window_ns=60 compute_ns=30",
       "rank=2 step=1 window_ns=60 compute_ns=0", "rank=2 moves_pct=6"},
      {NULL},
      "mean_compute_ns=20 max_compute_ns=30 max_rank=1 imbalance_pct=50 imbalance_ns=10 "
      "load_balance=0.6666666667 cov=0.5 gini=0.25 step_ns=60 parallel_efficiency=0.3333333333 "
      "communication_efficiency=0.5 ranks=2 steps=1 partial_steps=0"},
-    /* A rank beside one without GPU events is not compared. */
+    /* A rank is not compared with a rank without GPU events. */
     {{"rank=0 step=1 window_ns=60 compute_ns=30", "rank=1 step=1 window_ns=0 compute_ns=0"},
      {NULL},
      "mean_compute_ns=30 max_compute_ns=30 max_rank=0 imbalance_pct=null imbalance_ns=null "

@@ -1,5 +1,5 @@
-/* Groups of kernels without metadata: the proof of their order, what joins ranks and what keeps
- * them apart, on streams made by hand. */
+/* Groups of kernels without metadata, on streams made by hand: how the order is proven, what joins
+ * ranks, and what keeps them apart. */
 #include "match/grow.h"
 #include "match/infer.h"
 #include "match/link_test.h"
@@ -10,14 +10,14 @@
 
 enum { N = 12 };
 
-/* The last rank of a group arrives at operation k at ends_us[k]; operations take 20 us from then.
- * For each rank: how much before the last it arrives [us], its slot, and how far its clock is
- * ahead. Its first `skipped` operations are not recorded. */
+/* The last rank of a group arrives at operation k at ends_us[k], and the operation takes 20 us from
+ * then. A rank has a slot; arrives early_us[k] before the last rank; has a clock that is ahead by
+ * ahead_us; and does not record its first `skipped` operations. */
 typedef struct lane_spec {
     int64_t early_us[N];
     int64_t slot, ahead_us;
     size_t skipped;
-    int64_t later_us; /* base of delays, up to 3 times this: another group */
+    int64_t later_us; /* 0, or base of the delays of another group, which are up to 3 times this */
 } lane_spec;
 
 static tm_cluster make(const lane_spec *spec) {
@@ -53,7 +53,7 @@ static tm_link_test link_test_of(const lane_spec *a, const lane_spec *b, bool on
     return link_test;
 }
 
-/* Twelve equal tokens: only the ends show which operations correspond. */
+/* All twelve tokens are equal, so only ends show which operations correspond. */
 TEST(an_order_is_proven_by_ends_alone) {
     static const struct {
         size_t skipped;
@@ -62,10 +62,10 @@ TEST(an_order_is_proven_by_ends_alone) {
         tm_pairing found;
     } cases[] = {
         {0, 0, true, TM_PAIRING_PROVEN},
-        {3, 0, true, TM_PAIRING_PROVEN}, /* recorded later */
+        {3, 0, true, TM_PAIRING_PROVEN}, /* the recording starts later */
         {3, 5000000, false, TM_PAIRING_PROVEN},
         {0, -700, false, TM_PAIRING_PROVEN},
-        {9, 0, true, TM_PAIRING_UNPROVEN}, /* three are too few */
+        {9, 0, true, TM_PAIRING_UNPROVEN}, /* three common operations are too few */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         const lane_spec first = {.slot = 0};
@@ -87,7 +87,7 @@ TEST(an_order_is_proven_by_ends_alone) {
     }
 }
 
-/* Ends 400 us apart: every shift fits equally well. */
+/* All ends are 400 us apart, so every shift fits equally well. */
 TEST(a_steady_rhythm_proves_no_order) {
     int64_t partners[N];
     int64_t ends[2][N];
@@ -104,7 +104,7 @@ TEST(a_steady_rhythm_proves_no_order) {
     free_run(&b);
 }
 
-/* The noise is 1 us: lateness of 5 us is no evidence, 48 us count log2(48 / 3) = 4 bits. */
+/* With noise of 1 us, a lateness of 5 us is no evidence; 48 us count log2(48 / 3) = 4 bits. */
 TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
@@ -129,9 +129,9 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
     }
 }
 
-/* Two stages of a pipeline: ends on one are 700 us later on the other, except for two operations in
- * which only that stage was late, by 60 and 40 us. With a free offset the ends agree; but no rank
- * waited for the late operations, which shows that the groups differ. */
+/* Two stages of a pipeline. Ends on the second are 700 us later than on the first, except for two
+ * operations in which only the second was late, by 60 and 40 us. If the offset is free, the ends
+ * agree; but no rank waited for the late operations, so the groups differ. */
 TEST(who_leaves_before_a_late_one_is_not) {
     tm_cluster a, b;
     const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
@@ -166,8 +166,8 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
     return clusters;
 }
 
-/* Ranks 0 and 1 are a group; so are 2 and 3, which arrive 30 to 90 us later: 1 and 3 were not late
- * for the other group. */
+/* Ranks 0 and 1 are a group. Ranks 2 and 3 are another, and arrive 30 to 90 us later. Ranks 1 and 3
+ * were never late for the other group. */
 TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
     const lane_spec specs[] = {
@@ -184,15 +184,15 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
         assert_int_equal(found[p].members[0].source, 2 * p);
         assert_int_equal(found[p].members[1].source, 2 * p + 1);
         assert_false(found[p].at_least);
-        /* start of the last rank; both ranks take part */
+        /* start of the last rank, which both ranks have */
         assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
         assert_int_equal(found[p].ops[0].n, 2);
     }
     tm_clusters_free(&clusters);
 }
 
-/* Of 200 hosts the even ones form a group, and the odd ones another; each is early by 20 to 320 us,
- * in turns. */
+/* 200 hosts: the even ones form a group, and the odd ones another. In turns, each is early by 20 to
+ * 320 us. */
 TEST(many_clusters_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
@@ -215,8 +215,8 @@ TEST(many_clusters_grow_alike) {
     tm_clusters_free(&clusters);
 }
 
-/* Two streams of two hosts whose clocks are 30 ms apart, while up to 21 are accepted: one pair of
- * streams is not enough evidence. */
+/* Two hosts have two streams each. Their clocks are 30 ms apart, although only up to 21 ms are
+ * accepted, so one pair of streams is not enough evidence. */
 TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {

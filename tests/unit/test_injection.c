@@ -1,6 +1,6 @@
-/* Fails memory requests and system calls one at a time, on every call stack, from traces to a store
- * and its tables, and back. A run with a failure returns a status and says why, or gives the same
- * results as one without; it leaks nothing, and leaves either a whole store or no file. */
+/* Fails memory requests and system calls one at a time, on every call stack: from traces to a store
+ * and its tables, and back. A run with a failure must return a status and say why, or give the
+ * results of a run without a failure. It must leak nothing, and leave a whole store or no file. */
 #include "store_job.h"
 
 #include "analysis/shared/call_kinds.h"
@@ -21,12 +21,12 @@
 
 enum { RANKS = 4, MORE_THAN_ENOUGH = 20000 };
 
-/* A job of four small traces: two ranks that communicate, in plain text, and two compressed. */
+/* A job of four small traces: two ranks that communicate (plain text), and two compressed ones. */
 typedef struct job {
     char paths[RANKS][512];
     char store[160];
-    char *good;       /* result of a run without a failure: all tables as text, JSON and CSV, .. */
-    size_t good_size; /* .. followed by the bytes of the store */
+    char *good;       /* result of a run without a failure: all tables as text, JSON and CSV, */
+    size_t good_size; /* and then the bytes of the store */
 } job;
 
 typedef struct run {
@@ -242,7 +242,7 @@ static tm_status run_phases(run *r) {
     return read_store(r);
 }
 
-/* Runs everything. On TM_OK the caller owns the rendered tables. */
+/* Runs the whole job. On TM_OK, the caller owns the rendered tables. */
 static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
     run r = {.job = j, .text = TM_VEC(char), .err = err};
     r.collectives = (tm_collectives){.records = TM_VEC(tm_comm_record),
@@ -269,7 +269,7 @@ static tm_status run_job(const job *j, tm_vec *text, tm_error *err) {
 }
 
 /* Two ranks with steps, launches, copies, collectives that are matched in each way, and a value
- * that is repaired; and a trace in each compression format. */
+ * that is repaired. Also a trace in each compression format. */
 static int make_job(void **state) {
     static const char *const traces[RANKS] = {"odd_job_rank_0.json", "odd_job_rank_1.json",
                                               "ok_gzip.json.gz", "ok_zstd_frames.json.zst"};
@@ -294,7 +294,7 @@ static int remove_job(void **state) {
     return store_remove_folder(&folder);
 }
 
-/* Returns the result of a run, the tables and the store, and frees the tables. */
+/* Returns the result of a run (tables and store), and frees the tables. */
 static char *made(const job *j, tm_vec *text, size_t *size) {
     char *store = store_bytes(j->store, size);
     assert_non_null(store);
@@ -324,8 +324,8 @@ static void same_as_good(const job *j, tm_vec *text) {
     free(all);
 }
 
-/* Makes the n-th call fail; with n = 0 calls are recorded, and the result is the good one. Returns
- * whether a call failed. */
+/* Makes the n-th call fail. If n is 0, records the calls and makes the good result. Returns whether
+ * a call failed. */
 typedef bool attempt(job *j, injection what, int n);
 
 static bool run_everything(job *j, injection what, int n) {
@@ -355,8 +355,8 @@ static bool run_everything(job *j, injection what, int n) {
     return failed;
 }
 
-/* Fails every call that is worth failing. The landing set takes every 10th of them, starting at a
- * place that depends on TMERGE_SEED and the kind of failure. */
+/* Fails every call that is worth failing. The landing set fails every 10th of them; the first one
+ * depends on TMERGE_SEED and the kind of failure. */
 static void every_place(job *j, injection what, int at_least, attempt *try) {
     const size_t every = in_full_set() ? 1 : 10, first = (first_of_every(10) + what) % every;
     size_t worth = 0, tried = 0;
@@ -400,7 +400,7 @@ static bool check_store(job *j, injection what, int n) {
     tm_store_contents contents;
     assert_ok(tm_analysis_tables(&tables, &err));
     const tm_fault_sink sink = {hear, &n};
-    const tm_tables known = {.tables = tables.tables, .n_tables = 1}; /* one table is enough */
+    const tm_tables known = {.tables = tables.tables, .n_tables = 1};
     inject(what, n);
     tm_status status = tm_store_check(j->store, &known, &sink, &contents, &err);
     bool failed = inject_end();
@@ -409,13 +409,13 @@ static bool check_store(job *j, injection what, int n) {
     return failed;
 }
 
-/* A check that runs out of memory says so, and reports no fault of the store. */
+/* If memory runs out, a check says so, and does not report a fault of the store. */
 TEST(a_check_tells_lack_of_memory_as_no_fault) {
     assert_false(run_everything(*state, INJECT_NOTHING, 0));
     every_place(*state, INJECT_MEMORY, 100, check_store);
 }
 
-/* Makes each request for memory fail in turn; everything allocated before must be freed. */
+/* Makes each request for memory fail in turn. Everything allocated before it must be freed. */
 static void at_every_request(tm_status (*once)(const void *), const void *context, int at_least) {
     const long blocks = live_blocks();
     int n = 0;

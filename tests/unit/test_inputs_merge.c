@@ -4,11 +4,11 @@
 typedef struct listed {
     int host, operand;
     const char *match, *path;
-    int size; /* stands for everything that identifies a file */
+    int size; /* stands for all facts that identify a file */
 } listed;
 
-/* Two hosts share the folder s, and each has a disk l with trace 9 or 10. The name l/t on these two
- * is of different files; host 2 has host 0's. Operands: "s/r1", which was listed first, "l*" and
+/* Hosts 0 and 1 share the folder s. Each has a disk l, with trace 10 or 9; l/t is another file on
+ * each. Host 2 has the l/t of host 0. The operands are "s/r1", which was listed first, "l*" and
  * s. */
 static const listed lists[] = {
     {0, 0, "s/r1", "s/r1", 1}, {0, 1, "l", "l/r10", 10}, {0, 1, "l", "l/t", 20},
@@ -20,7 +20,7 @@ static const listed lists[] = {
 static const struct {
     const char *path;
     int size;
-    uint64_t seen; /* a bit for each host */
+    uint64_t seen; /* a bit for each host that has the file */
 } expected[] = {
     {"s/r1", 1, 3}, {"l/r9", 9, 2}, {"l/r10", 10, 1}, {"l/t", 20, 5},
     {"l/t", 21, 2}, {"l-2", 30, 1}, {"s/r1", 1, 3},   {"s/r2", 2, 3},

@@ -1,9 +1,9 @@
-/* Records of NCCL's inspector: recognition, their rank, and conversion to events. */
+/* Records of NCCL's inspector: how they are recognised, their rank, and the events made of them. */
 #include <inttypes.h>
 
 #include "trace_text.h"
 
-/* A record of NCCL 2.28 to 2.30, with its operation and, in the verbose form, its channels. */
+/* A record of NCCL 2.28 to 2.30. It has an operation and, in the verbose form, channels. */
 #define RECORD_OF(id, rank, size, operation)                                                       \
     "{'header':{'id':'" id "','rank':" #rank ",'n_ranks':" #size                                   \
     ",'nnodes':1},'metadata':{'inspector_output_format_version':'v4.0','git_rev':'',"              \
@@ -37,7 +37,7 @@ TEST(the_first_record_tells_the_format) {
         {"{'header':{},'metadata':{},'coll_perf':{}}", false},
         {RECORD_OF("0xab", 4, 4, PERF("AllReduce", 8, 5, "kernel_gpu", "")), true}, /* odd values */
         {"NCCL INFO\n{'header':{'id':\n" RECORD(TRANSFER("Send", 0)), true},
-        {"{'header':{'id':'0xab','rank':1,'n_r", true}, /* cut */
+        {"{'header':{'id':'0xab','rank':1,'n_r", true}, /* cut off */
         {RECORD("'coll_perf':7"), false},
         {"{'traceEvents':[]}", false},
         {"[]", false},
@@ -53,25 +53,25 @@ TEST(an_operation_has_its_times_by_two_clocks_and_its_size_by_its_function) {
     static const struct {
         const char *operation, *event;
     } cases[] = {
-        /* The host saw it from 120 to 160 us, the GPU measured 45 us: it ended at 160 at the
-         * latest, and so began at 115. */
+        /* The host saw it from 120 to 160 us; the GPU measured 45 us. It ended by 160, so it began
+         * at 115. */
         {PERF("AllReduce", 8, 45, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "115000+45000 in=8 out=8"},
-        /* Seen from 120 on: it ended at 120 + 30 at the latest. */
+        /* The host saw it from 120 on, so with 30 us it ended at 150 at the latest. */
         {PERF("AllReduce", 8, 30, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "120000+30000 in=8 out=8"},
-        /* Timed by the host's clock: as the host saw it; unused channels are 0. */
+        /* It was timed by the host's clock, so it has the host's times. Unused channels are 0. */
         {PERF("Broadcast", 8, 45, "kernel_cpu",
               TIMES(CHANNEL(0, 0) "," CHANNEL(125, 155) "," CHANNEL(120, 150))),
          "120000+35000 in=8 out=8"},
-        /* the size is one of four ranks' parts */
+        /* the size is that of one of four ranks' parts */
         {PERF("AllGather", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=8 out=32"},
         {PERF("ReduceScatter", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=32 out=8"},
         {TRANSFER("Send", 0), "100000+5000 in=8 dst=0"},
         {TRANSFER("Recv", 2), "100000+5000 out=8 src=2"},
-        /* not the verbose form; no channel seen, or only channels with impossible times */
+        /* not the verbose form; no channel was seen; or channels have only impossible times */
         {PERF("AllReduce", 8, 5, "kernel_gpu", ""), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(0, 0))), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(9, 8))), NULL},
@@ -120,8 +120,8 @@ TEST(a_rank_is_its_place_in_the_largest_communicator) {
         {SHORT("0xa", 1, 2) SHORT("0xb", 5, 8) SHORT("0xa", 1, 2), "", 5},
         {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either may be the job's, or neither */
         {SHORT("0xb", 5, 8) SHORT("0xa", 0, 2) SHORT("0xb", 3, 8),
-         "8:ffffffffffffffff:3 8:ffffffffffffffff:5 ", 0}, /* a process with two GPUs */
-        {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* no hashes */
+         "8:ffffffffffffffff:3 8:ffffffffffffffff:5 ", 0}, /* a process that uses two GPUs */
+        {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* not hashes */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char found[128];

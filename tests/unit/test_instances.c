@@ -28,7 +28,7 @@ static void close_collectives(tm_collectives *c) {
 
 static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
     for (size_t i = 0; i < o->n; i++) {
-        bool barrier = o->members[i].kind == TM_COLL_BARRIER; /* their bytes are nanoseconds */
+        bool barrier = o->members[i].kind == TM_COLL_BARRIER; /* barrier: bytes are ns */
         tm_comm_record record = {.group = 1,
                                  .key = key,
                                  .begin_ns = o->members[i].begin_ns,
@@ -72,14 +72,14 @@ static const operation operations[] = {
     /* some members are missing */
     {{{1, 30, 8, AR, 3}, {0, 20, 8, AR, 3}}, 2, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, AR, 2}}, 1, SEQ, INCOMPLETE, false, 30},
-    /* in a barrier a member that stays at most 6 us came last, whichever others are missing */
+    /* a member that stays in a barrier for at most 6 us came last, whoever else is missing */
     {{{1, 30, 6000, BARRIER, 3}, {0, 20, 6000, BARRIER, 3}}, 2, SEQ, INCOMPLETE, true, 30},
     {{{1, 30, 6001, BARRIER, 3}, {0, 20, 6001, BARRIER, 3}}, 2, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, BARRIER, 3}}, 1, SEQ, INCOMPLETE, false, 30},
     {{{1, 30, 8, BARRIER, 2}, {0, 20, 9, BARRIER, 3}}, 2, SEQ, SUSPECT, false, 30},
     /* a group of one has no wait */
     {{{1, 30, 8, AR, 1}}, 1, SEQ, COMPLETE, false, 30},
-    /* kinds that do not synchronise have none */
+    /* kinds that do not synchronise have no wait */
     {{{0, 20, 8, BROADCAST, 2}, {1, 30, 8, BROADCAST, 2}}, 2, SEQ, COMPLETE, false, 30},
     {{{0, 20, 8, REDUCE, 2}, {1, 30, 8, REDUCE, 2}}, 2, SEQ, COMPLETE, false, 30},
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, SENDRECV, 2}}, 2, ORDER, COMPLETE, false, 3},
@@ -93,24 +93,24 @@ static const operation operations[] = {
     {{{0, 20, -1, AR, 2}, {1, 30, 9, AR, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 1, 8, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 9, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
     {{{0, 1, 9, AR, 3}, {1, 2, 8, AR, 3}, {2, 3, 8, AR, 3}}, 3, SEQ, SUSPECT, false, 3},
-    /* kinds */
+    /* different kinds */
     {{{0, 20, 8, AR, 2}, {1, 30, 8, GATHER, 2}}, 2, SEQ, SUSPECT, false, 30},
     {{{0, 2, 8, ALLTOALL, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
-    /* a kernel whose name leaves the kind open takes the kind of the others */
+    /* a kernel whose name does not show the kind takes the kind of the others */
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, INFERRED, COMPLETE, true, 3},
     {{{0, 2, -1, AR, 2}, {1, 3, -1, OTHER, 2}}, 2, INFERRED, COMPLETE, true, 3},
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, SENDRECV, 2}}, 2, INFERRED, COMPLETE, false, 3},
     {{{0, 2, -1, SENDRECV, 2}, {1, 3, -1, ALLTOALL, 2}}, 2, SEQ, SUSPECT, false, 3},
-    /* also if members are missing */
+    /* different sizes count even if members are missing */
     {{{0, 20, 8, AR, 3}, {1, 30, 9, AR, 3}}, 2, SEQ, SUSPECT, false, 30},
-    /* a rank twice: in addition to all others, and in place of one */
+    /* a rank occurs twice: in addition to all others, or in place of one */
     {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 3, SEQ, SUSPECT, false, 3},
     {{{1, 2, 8, AR, 2}, {1, 3, 8, AR, 2}}, 2, SEQ, SUSPECT, false, 3},
     /* more members than the group has, or another group size */
     {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 2}, {2, 3, 8, AR, 2}}, 3, SEQ, SUSPECT, false, 3},
     {{{0, 1, 8, AR, 1}, {1, 2, 8, AR, 1}}, 2, SEQ, SUSPECT, false, 2},
     {{{0, 1, 8, AR, 2}, {1, 2, 8, AR, 3}}, 2, SEQ, SUSPECT, false, 2},
-    /* transfers: a send and a receive of one size */
+    /* a transfer: a send and a receive of one size */
     {{{0, 1, 8, SEND, 2}, {1, 2, 8, RECV, 2}}, 2, PAIR, COMPLETE, false, 2},
     {{{0, 1, 8, RECV, 2}, {1, 2, 8, SEND, 2}}, 2, PAIR, COMPLETE, false, 2},
     {{{0, 1, 8, SEND, 2}, {1, 2, 8, SEND, 2}}, 2, PAIR, SUSPECT, false, 2},

@@ -1,4 +1,4 @@
-/* Interval sets: cases worked out by hand, and random sets compared with one bit per nanosecond. */
+/* Interval sets: cases computed by hand, and random sets compared with one bit per nanosecond. */
 #include "base/intervals.h"
 
 /* Parses "0-5 7-9": adds the intervals [0, 5) and [7, 9), in this order. */
@@ -36,8 +36,8 @@ TEST(normalising_sorts_and_merges_what_touches) {
         int64_t length;
     } cases[] = {
         {"", "", 0},
-        {"3-3", "", 0}, /* zero-length events add nothing */
-        {"5-2", "", 0}, /* nor do reversed ones */
+        {"3-3", "", 0}, /* empty intervals add nothing */
+        {"5-2", "", 0}, /* reversed intervals add nothing */
         {"0-5", "0-5", 5},
         {"0-5 5-9", "0-9", 9}, /* touching intervals merge */
         {"0-5 6-9", "0-5 6-9", 8},
@@ -47,14 +47,14 @@ TEST(normalising_sorts_and_merges_what_touches) {
         {"2-3 0-9", "0-9", 9},
         {"2-3 0-9 2-3", "0-9", 9},
         {"0-5 0-7 0-6", "0-7", 7},
-        {"0-2 4-6 1-5", "0-6", 6}, /* the last one joins the first two */
+        {"0-2 4-6 1-5", "0-6", 6}, /* the last one joins the other two */
         {"4-6 0-2 2-4", "0-6", 6},
         {"8-9 6-7 4-5 2-3 0-1", "0-1 2-3 4-5 6-7 8-9", 5},
         {"0-10 1-2 3-4 9-12 20-21 12-13", "0-13 20-21", 14},
         {"-9--5 -5-0 0-1", "-9-1", 10}, /* negative times */
         {"4-4 1-2 9-9", "1-2", 1},
         {"1700000000000000001-1700000000000000003 1700000000000000003-1700000000000000004",
-         "1700000000000000001-1700000000000000004", 3}, /* not exact in a double */
+         "1700000000000000001-1700000000000000004", 3}, /* these times are not exact in a double */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_intervals set = parse(cases[i].added);
@@ -68,7 +68,7 @@ TEST(normalising_sorts_and_merges_what_touches) {
 }
 
 TEST(a_length_can_be_clipped_to_a_window) {
-    /* 0-10 20-30 40-50 */
+    /* the set is 0-10 20-30 40-50 */
     static const struct {
         int64_t begin, end, length;
     } cases[] = {
@@ -85,10 +85,10 @@ TEST(a_length_can_be_clipped_to_a_window) {
     tm_vec_free(&set);
 }
 
-/* An interval that ends at a time is before it. */
+/* An interval that ends at the time counts as before it. */
 TEST(the_first_interval_behind_a_time_is_found) {
     tm_intervals set = parse("0-5 7-9");
-    static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at 0, 1, ... */
+    static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at times 0, 1, ... */
     for (int64_t ns = 0; ns < (int64_t)COUNT(expected); ns++)
         assert_int_equal(tm_intervals_first_behind(&set, ns), expected[ns]);
     tm_vec_free(&set);
@@ -103,17 +103,17 @@ TEST(sets_are_intersected_subtracted_and_united) {
         {"0-5", "", "", "0-5", "0-5"},
         {"", "0-5", "", "", "0-5"},
         {"0-5", "0-5", "0-5", "", "0-5"},
-        {"0-5", "5-9", "", "0-5", "0-9"}, /* touching: nothing in common */
+        {"0-5", "5-9", "", "0-5", "0-9"}, /* touching intervals have nothing in common */
         {"0-5", "6-9", "", "0-5", "0-5 6-9"},
-        {"0-9", "3-5", "3-5", "0-3 5-9", "0-9"}, /* a hole */
+        {"0-9", "3-5", "3-5", "0-3 5-9", "0-9"}, /* the difference has a hole */
         {"3-5", "0-9", "3-5", "", "0-9"},
-        {"0-9", "0-5", "0-5", "5-9", "0-9"}, /* same begin */
-        {"0-9", "5-9", "5-9", "0-5", "0-9"}, /* same end */
+        {"0-9", "0-5", "0-5", "5-9", "0-9"}, /* equal begins */
+        {"0-9", "5-9", "5-9", "0-5", "0-9"}, /* equal ends */
         {"0-5", "3-9", "3-5", "0-3", "0-9"},
         {"3-9", "0-5", "3-5", "5-9", "0-9"},
         {"0-3 5-8 10-13", "2-6 12-20", "2-3 5-6 12-13", "0-2 6-8 10-12", "0-8 10-20"},
         {"0-20", "1-2 3-4 19-25", "1-2 3-4 19-20", "0-1 2-3 4-19", "0-25"},
-        {"0-1 2-3 4-5", "1-2 3-4", "", "0-1 2-3 4-5", "0-5"}, /* teeth of a comb */
+        {"0-1 2-3 4-5", "1-2 3-4", "", "0-1 2-3 4-5", "0-5"}, /* the sets fill each other's gaps */
         {"0-1 2-3 4-5 6-7", "0-7", "0-1 2-3 4-5 6-7", "", "0-7"},
         {"0-7", "0-1 2-3 4-5 6-7", "0-1 2-3 4-5 6-7", "1-2 3-4 5-6", "0-7"},
     };
@@ -158,7 +158,7 @@ static tm_intervals random_set(uint32_t *seed, bool bits[SPAN]) {
     return set;
 }
 
-/* Asserts that the set holds exactly these nanoseconds and is normal. Returns its length. */
+/* Asserts that the set is normal, and has exactly these nanoseconds. Returns its length. */
 static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     const tm_interval *v = set->data;
     int64_t length = 0;
@@ -178,7 +178,7 @@ static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     return length;
 }
 
-/* @param other the bits are those common with this set; NULL: all bits are the set's own */
+/* @param other  the bits are those that are also in this set; NULL: all of @p set */
 static void check_window(const tm_intervals *set, const tm_intervals *other, const bool bits[SPAN],
                          uint32_t *seed) {
     int64_t begin = next(seed) % SPAN, end = begin + next(seed) % 40, length = 0;

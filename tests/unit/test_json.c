@@ -4,9 +4,8 @@
 #include "json_cases.h"
 #include "json_document.h"
 
-/* Returns a case without its mark, in memory of exactly its size, so that a sanitizer catches a
- * read past its end.
- * @param offset the mark's position; -1: no mark */
+/* Returns a case without its mark. The memory has exactly the text's size, so that a sanitizer
+ * finds reads past its end. @param offset  set to the mark's position; -1: no mark */
 static char *text_of(const char *marked, size_t *n, int64_t *offset) {
     const char *mark = strchr(marked, '^');
     char *text = malloc(strlen(marked) + 1);
@@ -51,7 +50,7 @@ TEST(what_the_standard_leaves_open_is_decided) {
     expect_all(refused_cases, COUNT(refused_cases), false);
 }
 
-/* Returns `n` times open, then `middle`, then `n` times close. */
+/* Returns @p n times @p open, then @p middle, then @p n times @p close. */
 static char *nested(size_t n, const char *open, const char *middle, const char *close) {
     size_t size = n * (strlen(open) + strlen(close)) + strlen(middle) + 1;
     char *text = malloc(size), *p = text;
@@ -93,10 +92,10 @@ TEST(nesting_ends_at_512_levels) {
     }
 }
 
-/* Objects and arrays alternate in every pattern of 12 levels: each must be closed by its own kind,
- * whatever its level held before. */
+/* Objects and arrays alternate in every pattern of 12 levels. Each must be closed by its own kind,
+ * whatever the level had before. */
 TEST(every_container_is_closed_by_its_own_kind) {
-    static const char objects[] = /* first: they set the state of every level */
+    static const char objects[] = /* these come first, and set the state of every level */
         "{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":{\"\":0}}}}}}}}}}}},";
     for (unsigned pattern = 0; pattern < 4096; pattern++) {
         char text[192], document[224];
@@ -122,16 +121,16 @@ TEST(every_container_is_closed_by_its_own_kind) {
     }
 }
 
-/* The scanner reads 16 bytes at once: tests every special byte in every one of these positions. */
+/* The scanner reads 16 bytes at once. Each special byte is tested at each position of these. */
 TEST(a_string_ends_at_its_first_special_byte_wherever_it_stands) {
     static const struct {
         const char *bytes;
         size_t n;
-        int64_t wrong; /* position of the byte in error, -1: valid */
+        int64_t wrong; /* position of the wrong byte; -1: valid */
     } pieces[] = {
         {"\\\"", 2, -1},        {"\\\\", 2, -1},        {"\x7F", 1, -1},
         {" !", 2, -1},          {"\xC3\xA9", 2, -1},    {"\xF0\x9F\x98\x80", 4, -1},
-        {"\\u00e9", 6, -1},     {"\\u00e", 5, 5}, /* the byte after it is no digit */
+        {"\\u00e9", 6, -1},     {"\\u00e", 5, 5}, /* the next byte is not a digit */
         {"\\x", 2, 1},          {"\0", 1, 0},           {"\x01", 1, 0},
         {"\n", 1, 0},           {"\x1F", 1, 0},         {"\xFF", 1, 0},
         {"\xF0\x9F\x98", 3, 0}, {"\xED\xA0\x80", 3, 0},
@@ -163,7 +162,7 @@ TEST(escapes_are_decoded) {
         DECODED("a\\nb", "a\nb"),
         DECODED("\\u0041\\u007f", "A\x7F"),
         DECODED("\\u0000", "\0"),
-        /* U+0080 is the first of two bytes: 110 00010, 10 000000 */
+        /* U+0080 takes two bytes: 110 00010, 10 000000 */
         DECODED("\\u0080", "\xC2\x80"),
         DECODED("\\u07ff", "\xDF\xBF"),
         DECODED("\\u0800", "\xE0\xA0\x80"),
@@ -216,10 +215,10 @@ static size_t encode(uint32_t code, size_t length, char out[4]) {
     return length;
 }
 
-/* Every code point in every length that can hold it: valid only in the shortest, and never for a
- * surrogate. */
+/* Tests every code point in every length. Only the shortest form is valid, and a surrogate never
+ * is. */
 TEST(utf8_is_valid_in_its_shortest_form_alone) {
-    static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* by length */
+    static const uint32_t ends[] = {0x80, 0x80, 0x800, 0x10000, 0x200000}; /* end for each length */
     for (size_t length = 1; length <= 4; length++)
         for (uint32_t code = 0; code < ends[length]; code++) {
             char bytes[4];

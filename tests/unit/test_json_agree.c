@@ -1,5 +1,5 @@
-/* Compares the scanner with cJSON, an independent parser: equal verdicts and content on random
- * documents and randomly damaged ones, except for the known deviations of cJSON 1.7. */
+/* Compares the scanner with cJSON, an independent parser, on random documents and damaged ones.
+ * Verdicts and content must be equal, except for known deviations of cJSON 1.7. */
 #include <cjson/cJSON.h>
 #include <regex.h>
 
@@ -17,8 +17,6 @@ static uint32_t below(uint64_t *seed, uint32_t n) {
     return next_random(seed) % n;
 }
 
-/* Random documents */
-
 typedef struct document {
     char text[ROOM];
     size_t n;
@@ -26,7 +24,7 @@ typedef struct document {
 } document;
 
 static void put(document *d, const char *bytes, size_t n) {
-    if (d->n + n > ROOM - 64) /* cut: another kind of invalid document */
+    if (d->n + n > ROOM - 64) /* cutting the document makes it invalid in another way */
         return;
     memcpy(d->text + d->n, bytes, n);
     d->n += n;
@@ -56,7 +54,7 @@ static void put_number(document *d) {
         PUT_ONE_OF(d, "0", "-0", "0.0", "1e400", "-1e-400", "1.7976931348623157e308");
         return;
     }
-    PUT_ONE_OF(d, "", "", "-", "1", "-7", "0.", "-0.", "9."); /* sometimes makes a leading zero */
+    PUT_ONE_OF(d, "", "", "-", "1", "-7", "0.", "-0.", "9."); /* this may make a leading zero */
     put_digits(d);
     if (below(&d->seed, 3) == 0) {
         put(d, ".", 1);
@@ -106,35 +104,35 @@ static void put_value(document *d, int depth) {
     }
 }
 
-/* Applies one small damage; most of these bytes have a meaning in JSON. */
+/* Makes one small damage. Most of the bytes have a meaning in JSON. */
 static void damage(document *d) {
     static const char bytes[] =
         "{}[]\",:\\0123456789.-+eEutfn/ \n\t\x01\x7F\x80\xC3\xE2\xED\xF0\xFF";
     size_t at = d->n > 0 ? below(&d->seed, (uint32_t)d->n) : 0;
     char byte = bytes[below(&d->seed, sizeof bytes)]; /* including the final zero */
     switch (below(&d->seed, 5)) {
-    case 0: /* flip a bit */
+    case 0:
         d->text[at] = (char)(d->text[at] ^ 1 << below(&d->seed, 8));
         break;
     case 1:
         d->text[at] = byte;
         break;
-    case 2: /* delete up to four bytes */
+    case 2:
         for (uint32_t n = 1 + below(&d->seed, 4); n > 0 && at < d->n; n--)
             memmove(d->text + at, d->text + at + 1, --d->n - at);
         break;
-    case 3: /* insert */
+    case 3:
         memmove(d->text + at + 1, d->text + at, d->n++ - at);
         d->text[at] = byte;
         break;
-    default: /* cut */
+    default:
         if (below(&d->seed, 4) == 0)
             d->n = at;
     }
     d->n += d->n == 0; /* an empty file is not a source */
 }
 
-/* Deviations of cJSON */
+/* Where cJSON deviates from RFC 8259 or from this reader. */
 
 typedef struct liberties {
     bool lax;    /* has something that cJSON accepts and RFC 8259 does not */
@@ -153,7 +151,7 @@ static int hex4(const char *p) {
     return value;
 }
 
-/* Decodes a character: returns its length, 0 if it is invalid. */
+/* Returns the length of the character at @p s; 0 if it is invalid. */
 static size_t character(const unsigned char *s) {
     static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xC0 ? 0 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
@@ -163,11 +161,11 @@ static size_t character(const unsigned char *s) {
     return code <= 0x10FFFF && code >= least[n] && code >> 11 != 0x1B ? n : 0;
 }
 
-/* p is after the opening quote; returns the closing quote, or the end. The text ends with zeros. */
+/* Starts after the opening quote; returns the closing one, or the end. Zeros follow. */
 static const char *string_liberties(const char *p, const char *end, liberties *found) {
     while (p < end && *p != '"') {
         size_t n = character((const unsigned char *)p);
-        /* cJSON passes raw control characters and invalid UTF-8 through. */
+        /* cJSON accepts raw control characters and invalid UTF-8. */
         found->lax |= n == 0 || (unsigned char)*p < 0x20;
         if (*p != '\\') {
             p += n ? n : 1;
@@ -178,10 +176,10 @@ static const char *string_liberties(const char *p, const char *end, liberties *f
             continue;
         }
         int code = hex4(p + 2), next = p[6] == '\\' && p[7] == 'u' ? hex4(p + 8) : -1;
-        /* Any character that is not a hexadecimal digit turns the whole escape into zero. */
+        /* For cJSON, an escape with a wrong hexadecimal digit is zero. */
         found->lax |= code < 0;
         bool pair = code >> 10 == 0x36 && next >> 10 == 0x37;
-        /* cJSON rejects single surrogates; here they become U+FFFD. */
+        /* cJSON rejects single surrogates. This reader makes them U+FFFD. */
         found->strict |= code >= 0 && code >> 11 == 0x1B && !pair;
         p += pair ? 12 : 2;
     }
@@ -191,10 +189,10 @@ static const char *string_liberties(const char *p, const char *end, liberties *f
 static liberties liberties_in(const char *text, size_t n, const regex_t *number) {
     liberties found = {false, false};
     const char *end = text + n;
-    /* cJSON skips a byte order mark; here the trace reader does that. */
+    /* cJSON skips a byte order mark. Here, only the trace reader does. */
     found.lax = n >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0;
     for (const char *p = text; p < end; p++) {
-        /* cJSON takes every byte up to the blank as white space. */
+        /* For cJSON, every byte up to the blank is white space. */
         found.lax |= (unsigned char)*p < 0x20 && (*p == 0 || !strchr("\t\n\r", *p));
         if (*p == '"') {
             p = string_liberties(p + 1, end, &found);
@@ -202,17 +200,15 @@ static liberties liberties_in(const char *text, size_t n, const regex_t *number)
             char token[ROOM] = "";
             size_t size = strspn(p, "0123456789+-eE.");
             memcpy(token, p, size);
-            /* cJSON uses strtod, which also accepts 01, 1. and -.5 ... */
+            /* cJSON uses strtod, which also accepts 01, 1. and -.5, */
             found.lax |= regexec(number, token, 0, NULL, 0) != 0;
-            /* ... but passes at most 63 bytes to it. */
+            /* but passes at most 63 bytes to it. */
             found.strict |= size > 63;
             p += size - 1;
         }
     }
     return found;
 }
-
-/* Comparison of the content */
 
 static void compare_string(const char **p, const char *end, const char *expected) {
     char out[ROOM];
@@ -254,7 +250,7 @@ static void compare(const document *d, const regex_t *number, tally *count) {
     char text[ROOM] = {0};
     memcpy(text, d->text, d->n);
     tm_error err;
-    /* Windows of 1 to 40 bytes, varied by document. */
+    /* the window has 1 to 40 bytes, depending on the document */
     tm_status status = check_document(text, d->n, 1 + d->n % 40, &err);
     liberties found = liberties_in(text, d->n, number);
     cJSON *root = cJSON_ParseWithLengthOpts(text, d->n + 1, NULL, 1);
@@ -287,7 +283,7 @@ TEST(verdicts_and_contents_are_those_of_cjson) {
         put_space(&d);
         d.n += d.n == 0;
         compare(&d, &number, &count);
-        for (int k = 0; k < N_DAMAGED; k++) { /* one more damage in each round */
+        for (int k = 0; k < N_DAMAGED; k++) { /* each round adds one damage */
             damage(&d);
             compare(&d, &number, &count);
         }
@@ -295,7 +291,7 @@ TEST(verdicts_and_contents_are_those_of_cjson) {
     regfree(&number);
     print_message("%d taken and %d refused by both, %d by cJSON alone, %d here alone\n",
                   count.both_take, count.both_refuse, count.cjson_alone, count.we_alone);
-    /* The comparison is meaningful only if documents of all four kinds occur. */
+    /* The comparison is worthwhile only if documents of all four kinds occur. */
     assert_true(count.both_take > n_documents);
     assert_true(count.both_refuse > n_documents / 2);
     assert_true(count.cjson_alone > n_documents / 120);

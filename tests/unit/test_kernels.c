@@ -1,13 +1,13 @@
-/* Tables of kernels: every cell of a small job, worked out by hand. */
+/* Tables of kernels: every cell of a small job, computed by hand. */
 #include "analysis_fixture.h"
 
 #include <math.h>
 
-/* Kernels of 1000 ns times `us`, one after another; -1 or NaN: not recorded. */
+/* Kernels of 1000 ns times `us`, one after another. -1 or NaN means not recorded. */
 typedef struct kernel_spec {
     const char *name;
     int64_t us;
-    int32_t grid, registers, shared; /* a grid of x,1,1 blocks of 64,2,1 threads */
+    int32_t grid, registers, shared; /* the grid has x,1,1 blocks of 64,2,1 threads */
     float blocks, occupancy;
 } kernel_spec;
 
@@ -37,14 +37,15 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
     add_trace(j, rank, &trace);
 }
 
-/* gemm, by rank in us:  0: 50 and 150 on a grid of 2, 200 on one of 4;  1: 100;  2: 400.
- *   900 in 5, mean 180; one is under 100 us; 100 itself is not
- *   blocks     (1 * 50 + 3 * 150 + 2 * 100 + 2 * 400) / 700 = 1500 / 700; the 200 have none
- *   occupancy  (50 * 50 + 20 * 200 + 10 * 100 + 10 * 400) / 750 = 11500 / 750; the 150 have none
- *   means      133.333, 100, 400: median 133.333, the slowest is 3.0000075 times that
- *   shares     of 911 us: 98.7925..., 1.0976..., 0.1097...
- *   the grid of 2: 700 in 4, blocks 1500 / 700, occupancy 7500 / 550
- *     means by rank 100, 100, 400; of the others 250, 250, 100; rank 0's doubled: 500, 250, 100 */
+/* gemm takes 50 and 150 us on a grid of 2 and 200 on one of 4 on rank 0; 100 on 1; 400 on 2.
+ *   5 calls take 900: the mean is 180. Only the call of 50 is short, that is below 100 us.
+ *   blocks     (1 * 50 + 3 * 150 + 2 * 100 + 2 * 400) / 700 = 1500 / 700, without the call of 200
+ *   occupancy  (50 * 50 + 20 * 200 + 10 * 100 + 10 * 400) / 750 = 11500 / 750, without that of 150
+ *   means      133.333, 100, 400: median 133.333; the slowest is 3.0000075 times the median
+ *   shares     of 911 us in all: 98.7925..., 1.0976..., 0.1097...
+ *   A grid of 2: 4 calls take 700, blocks 1500 / 700, occupancy 7500 / 550.
+ *     The ranks' means are 100, 100, 400; the medians of the other ranks 250, 250, 100. Rank 0 has
+ *     two calls, so its usual time is 500. */
 static const kernel_spec rank_0[] = {{"gemm", 50, 2, 32, 0, 1.0F, 50.0F},
                                      {"gemm", 150, 2, 32, 0, 3.0F, NAN},
                                      {"gemm", 200, 4, 40, 512, NAN, 20.0F},

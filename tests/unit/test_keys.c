@@ -15,7 +15,7 @@ TEST(keys_are_numbered_in_the_order_in_which_they_come) {
     tm_keys_free(&keys);
 }
 
-/* Seven words of four bytes: the last byte matters as much as the first. */
+/* A key has seven words of four bytes. Its last byte matters as much as its first. */
 TEST(all_bytes_of_a_key_count_and_numbers_stay_when_the_table_grows) {
     typedef struct wide {
         int32_t words[7];
@@ -56,7 +56,7 @@ TEST(every_key_has_a_value_that_begins_at_zero) {
         assert_non_null(sum);
         *sum += i;
     }
-    /* in the order of the keys 1, 2, 0: 1 + 4 + ... + 1000, 2 + ... + 998, 3 + ... + 999 */
+    /* in the order of the keys 1, 2, 0: sums 1 + 4 + ... + 1000, 2 + ... + 998, 3 + ... + 999 */
     const int64_t expected[] = {334 * 1001 / 2, 333 * 1000 / 2, 333 * 1002 / 2};
     assert_int_equal(sums.n, 3);
     for (size_t i = 0; i < 3; i++)

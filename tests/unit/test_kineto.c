@@ -1,4 +1,4 @@
-/* The Kineto reader on traces of real profilers: time formats and layouts of every version. */
+/* The Kineto reader on traces of real profilers: time formats and layouts of all versions. */
 #include "trace_text.h"
 
 static void assert_trace(const reading *r, const char *expected) {
@@ -16,15 +16,15 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
         int64_t begin_ns, duration_ns;
     } cases[] = {
-        /* to 2024-03: integer microseconds since the epoch */
+        /* up to 2024-03: integer microseconds since the epoch */
         {"", "1610500000123457", "25", "", 1610500000123457000, 25000},
         {"", "0", "0", "", 0, 0},
-        /* 2024-04: with three decimals; a double resolves only 0.25 us at this size */
+        /* 2024-04: three decimals; at this size, a double resolves only 0.25 us */
         {"", "1712000000123456.789", "0.001", "", 1712000000123456789, 1},
         {"", "1712000000123456.001", "12.345", "", 1712000000123456001, 12345},
         {"", "999999999999999.999", "1.000", "", 999999999999999999, 1000}, /* 15 digits, */
         {"", "1000000000000000.001", "1.0", "", 1000000000000000001, 1000}, /* then 16 */
-        /* 2024-05 on: relative to the file's own base, which comes after or before the events */
+        /* from 2024-05 on: relative to the file's base, which is before or after the events */
         {"", "4692357.101", "3.5", ",\"baseTimeNanoseconds\":1711964646000000000",
          1711964650692357101, 3500},
         {"\"baseTimeNanoseconds\": 1775078550000000000,", "4692357.101", "3.5", "",
@@ -34,7 +34,7 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         /* negative times are kept */
         {"", "-3.500", "1", "", -3500, 1000},
         {"\"baseTimeNanoseconds\":1000000,", "-0.001", "1", "", 999999, 1000},
-        /* digits beyond nanoseconds are rounded half away from zero, each value by itself */
+        /* digits below nanoseconds are rounded half away from zero, separately in each value */
         {"", "1.0005", "1.0004", "", 1001, 1000},
         {"", "-1.0005", "0.0005", "", -1001, 1},
         {"", "-1.0004", "0.0004", "", -1000, 0},
@@ -43,7 +43,7 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         {"", "1712000000123456.7895", "1", "", 1712000000123456790, 1000},
         /* other valid JSON notations of numbers */
         {"", "1.7e3", "25e-1", "", 1700000, 2500},
-        {"", "123.5", "1E+2", "", 123500, 100000}, /* one decimal means tenths */
+        {"", "123.5", "1E+2", "", 123500, 100000}, /* one decimal is tenths */
         {"", "0.0", "-0.0", "", 0, 0},
         {"", "17120000001234567.890e-1", "1", "", 1712000000123456789, 1000},
     };
@@ -70,7 +70,7 @@ TEST(the_document_may_be_an_object_or_a_bare_array) {
         {"[" OP("\"ts\":1,\"dur\":2") "]", 1},
         {" \n[\t" OP("\"ts\":1,\"dur\":2") " ,\r\n" OP("\"ts\":1,\"dur\":2") " ] \n", 2},
         {"[]", 0},
-        {"\xEF\xBB\xBF[" OP("\"ts\":1,\"dur\":2") "]", 1}, /* a byte order mark */
+        {"\xEF\xBB\xBF[" OP("\"ts\":1,\"dur\":2") "]", 1}, /* starts with a byte order mark */
         {TRACE(OP("\"ts\":1,\"dur\":2")), 1},
         {"\xEF\xBB\xBF " TRACE(OP("\"ts\":1,\"dur\":2")), 1},
         {"{\"traceEvents\":[]}", 0},
@@ -158,7 +158,7 @@ TEST(older_words_of_categories_mean_the_same) {
         {TM_CAT_DRIVER, {"cuda_driver"}},
         {TM_CAT_OVERHEAD, {"overhead"}},
         {TM_CAT_TRACE, {"Trace"}},
-        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* and later ones that describe GPUs */
+        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* later names describe GPUs */
         {TM_CAT_MEMCPY, {"gpu_memcpy", "Memcpy"}},
         {TM_CAT_MEMSET, {"Memset"}},
         {TM_CAT_GPU_ANNOTATION, {"gpu_user_annotation"}},
@@ -204,8 +204,9 @@ TEST(operators_without_categories_are_those_of_the_host) {
 }
 
 TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
-    /* A frame running at the start has the line that it had reached, later frames their function's
-     * line. Of equal names the last one above counts, not one below or in another file. */
+    /* A frame that was running at the start has the line that it had reached; later frames have
+     * their function's line. If several frames have equal names, the nearest one above counts, not
+     * one below or in another file. */
     static const struct {
         const char *ran, *name;
     } cases[] = {
@@ -230,7 +231,7 @@ TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
 }
 
 TEST(memory_records_of_pythons_export_are_instants) {
-    /* PyTorch 2.14 with use_python_export=True writes them with a duration until the trace ends. */
+    /* PyTorch 2.14 with use_python_export=True writes them with a duration until the end. */
     static const char *const phases[] = {"\"X\",\"dur\":90", "\"i\",\"s\":\"t\""};
     for (size_t i = 0; i < COUNT(phases); i++) {
         char text[512];
@@ -271,7 +272,7 @@ TEST(keys_may_stand_in_any_order_and_on_any_lines) {
     };
     enum { N = COUNT(members) };
     for (size_t first = 0; first < N; first++)
-        for (size_t stride = 1; stride < N; stride += 2) { /* odd: each member once */
+        for (size_t stride = 1; stride < N; stride += 2) { /* odd: visits each member once */
             char event[512] = "", text[768];
             for (size_t i = 0; i < N; i++) {
                 strcat(event, i ? (i % 2 ? ",\r\n\r\n    " : ",") : "");
@@ -298,9 +299,9 @@ TEST(names_are_kept_with_their_escapes_decoded) {
         {"\\b\\f\\n\\r\\t", "\b\f\n\r\t"},
         {"\\u0041\\u00e9\\u20ac", "A\xc3\xa9\xe2\x82\xac"},
         {"\\ud83d\\ude00!", "\xf0\x9f\x98\x80!"}, /* a pair of surrogates: U+1F600 */
-        {"\\ud83dx", "\xef\xbf\xbdx"},            /* a single one: U+FFFD */
+        {"\\ud83dx", "\xef\xbf\xbdx"},            /* a single surrogate: U+FFFD */
         {"\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80"},
-        /* addresses of objects differ in each run: without them calls aggregate */
+        /* addresses of objects differ in each run; without them, calls can be added up */
         {"<built-in method item of Tensor object at 0xfa73B0>",
          "<built-in method item of Tensor object>"},
         {"partial(<f at 0x1>, \\\"<g at 0x2>\\\") at 0x3", "partial(<f>, \"<g>\")"},
@@ -404,7 +405,7 @@ TEST(events_are_read_wherever_the_window_ends) {
     char *text = malloc((size_t)N * LINE + 64);
     assert_non_null(text);
     size_t n = (size_t)sprintf(text, "{\"traceEvents\":[\n");
-    for (int i = 0; i < N; i++) /* about 3.5 MB: several windows; lines of varying length */
+    for (int i = 0; i < N; i++) /* about 3.5 MB: several windows, and lines of different lengths */
         n += (size_t)sprintf(
             text + n,
             "%s {\"ph\":\"X\",\"cat\":\"kernel\",\"name\":\"kernel \\\"%d\\\"\",\"pid\":0,"

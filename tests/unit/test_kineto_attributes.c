@@ -1,4 +1,4 @@
-/* The tracks that the Kineto reader finds, and the args that it keeps. */
+/* The tracks that the Kineto reader makes, and the args that it keeps. */
 
 #include "trace_text.h"
 
@@ -24,7 +24,7 @@ TEST(a_number_and_its_text_are_the_same_track) {
         {BARE("Kernel", "'pid':2,'tid':'stream 20 ',"), 3, 2, 20},
         {BARE("Kernel", "'pid':3,'tid':21,"), 4, 3, 21},
         {BARE("kernel", "'pid':'x','tid':'y',"), 5, -1, -1},
-        {BARE("kernel", "'pid':0,'tid':-1,"), 6, 0, -1}, /* no stream */
+        {BARE("kernel", "'pid':0,'tid':-1,"), 6, 0, -1}, /* without a stream */
         {BARE("cpu_op", "'pid':'Spans','tid':'PyTorch Profiler',"), 7, -1, -1},
         {BARE("cpu_op", ""), 8, -1, -1},
     };
@@ -72,7 +72,7 @@ TEST(metadata_records_name_processes_and_threads_and_the_last_wins) {
         ("{'ph':'M','name':'thread_name','pid':1,'tid':'2','ts':0,"
          "'args':{'name':'thread 2 (python)'}}"),
         "{'ph':'M','name':'process_name','pid':'1','tid':0,'ts':0,'args':{'name':'pyt\\u0068on'}}",
-        /* these make no track */
+        /* these events make no track */
         "{'ph':'M','name':'thread_name','pid':9,'tid':9,'ts':0,'args':{'name':'nobody'}}",
         "{'ph':'M','name':'process_labels','pid':1,'args':{'labels':'CPU'}}",
         "{'ph':'M','name':'process_sort_index','pid':1,'args':{'sort_index':5}}",
@@ -95,7 +95,7 @@ typedef struct attr_case {
     const char *event, *attrs;
 } attr_case;
 
-/* Reads all events, in this order, and checks their attributes. */
+/* Reads all events in this order, and checks their attributes. */
 static reading expect_attrs(const attr_case *cases, size_t n, int64_t n_bad_values) {
     const char *events[32];
     assert_true(n <= COUNT(events));
@@ -128,15 +128,15 @@ TEST(kernels_and_copies_have_all_their_attributes) {
         {EVENT("Kernel", "1", "8", "'theoretical occupancy %':12.5,'correlation':7"),
          " #7" NO_SHAPE " occupancy=12.5"},
         {BARE("kernel", "'pid':1,'tid':8,"), " #0" NO_SHAPE},
-        /* ROCm: numbers as text, no values per SM */
+        /* ROCm: numbers are texts, and there are no values per SM */
         {EVENT("kernel", "1", "9",
                "'device':'1','stream':'0','correlation':'11','kind':'Dispatch Kernel',"
                "'grid':[1,1,1],'block':[64,1,1]"),
          " #11 [1 1 1]x[64 1 1] -1 -1 nan nan"},
-        /* Kineto's roctracer before 2024 */
+        /* Kineto's roctracer wrote this before 2024 */
         {KERNEL("'External id':58"), " #58" NO_SHAPE},
-        /* an occupancy of 0 is unknown unless rounding explains it: 0.03 warps of 64 are 0.05 %,
-         * which is written as 0; 12 are not */
+        /* an occupancy of 0 is unknown unless rounding explains it: 0.03 of 64 warps are 0.05 %,
+         * written as 0; 12 of 64 are not */
         {KERNEL("'est. achieved occupancy %':0,'warps per SM':12"),
          " #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan 12.00"},
         {KERNEL("'est. achieved occupancy %':0"), " #0" NO_SHAPE},
@@ -179,7 +179,7 @@ TEST(calls_of_runtime_and_driver_have_a_correlation_unless_it_is_zero) {
 
 TEST(a_collective_has_all_its_attributes_on_kernel_and_operator) {
     static const attr_case cases[] = {
-        /* 17293822569102704640 = 15 * 2^60, as signed 64 bits -2^60 */
+        /* 17293822569102704640 = 15 * 2^60, which is -2^60 as signed 64 bits */
         {KERNEL("'correlation':5,'Collective name':'all_to_allv','In msg nelems':4096,"
                 "'Out msg nelems':8192,'Group size':32,'dtype':'BFloat16','In split size':'[1, 2]',"
                 "'Out split size':'[]','Process Group Name':'0',"
@@ -191,7 +191,7 @@ TEST(a_collective_has_all_its_attributes_on_kernel_and_operator) {
          "dst=4 seq=77 comms=-1152921504606846976"},
         {OPERATOR("'Collective name':'allreduce','Process Group Name':12,'Comms Id':'-5'"),
          " collective=allreduce group=12 comms=-5"},
-        {KERNEL("'Group size':4"), " #0" NO_SHAPE}, /* without a name no collective */
+        {KERNEL("'Group size':4"), " #0" NO_SHAPE}, /* without a name, it is not a collective */
     };
     reading r = EXPECT_ATTRS(cases, 0);
     ASSERT_NOTHING_COUNTED(&r);
@@ -213,10 +213,10 @@ TEST(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls) {
         /* 2^32 - 1 means no stream */
         {SYNC("-1", "'cuda_sync_kind':'Context Sync','stream':4294967295,'correlation':225"),
          " Context Sync call=225"},
-        /* the name decides; the host waits */
+        /* the name decides: here the host waits */
         {SYNC("7", "'stream':7,'correlation':15"), " Stream Sync call=15 on=7"},
         {SYNC("7", "'cuda_sync_kind':'New Sync','stream':7"), " Unknown Sync stream=7"},
-        {OPERATOR("'wait_on_stream':7"), ""}, /* not a wait, whatever its args say */
+        {OPERATOR("'wait_on_stream':7"), ""}, /* not a wait, although it has the arg of one */
     };
 #undef SYNC
     reading r = EXPECT_ATTRS(cases, 0);
@@ -273,7 +273,7 @@ TEST(an_attribute_of_another_type_is_left_empty_and_counted) {
     };
     reading r = EXPECT_ATTRS(cases, 6);
     ASSERT_COUNTS(&r, TM_COUNT_BAD_VALUE, 6);
-    assert_int_equal(track_at(&r, 0)->device, 0); /* then from the pid */
+    assert_int_equal(track_at(&r, 0)->device, 0); /* without the arg, the pid is the device */
     close_reading(&r);
 }
 
@@ -288,7 +288,7 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
         {OPERATOR("'Input Dims':7"), ""},
         {KERNEL("'Input Dims':[[1]]"), " #0" NO_SHAPE},
         {OPERATOR("'Input Dims':[['a b',1.5]]"), " shapes=[[\"a b\",1.5]]"},
-        /* Repeated values, alternating with similar ones, and split over several lines. */
+        /* Values repeat, alternate with similar ones, or take several lines. */
         {OPERATOR("'Input Dims':[[8, 16], [3]]"), " shapes=[[8, 16], [3]]"},
         {OPERATOR("'Input Dims':[[9, 16], [3]]"), " shapes=[[9, 16], [3]]"},
         {OPERATOR("'Input Dims':[[9, 16], [3]]"), " shapes=[[9, 16], [3]]"},
@@ -296,12 +296,12 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
     };
-    reading r = EXPECT_ATTRS(cases, 1); /* the 7 */
+    reading r = EXPECT_ATTRS(cases, 1); /* counts the 7 */
     close_reading(&r);
 }
 
 TEST(long_input_dimensions_are_cut_at_512_bytes) {
-    enum { LINES = 2 }; /* without and with a line break: the same is kept */
+    enum { LINES = 2 }; /* without and with a line break, the same is kept */
     char event[LINES][4096], expected[1024] = " shapes=[";
     for (int line = 0; line < LINES; line++) {
         strcpy(event[line], "{'ph':'X','cat':'cpu_op','ts':1,'dur':2,'args':{'Input Dims':[");
@@ -310,7 +310,7 @@ TEST(long_input_dimensions_are_cut_at_512_bytes) {
             strcat(event[line], i > 0 ? ", [10, 2]" : "[10, 2]");
         strcat(event[line], "]}}");
     }
-    for (int i = 0; i < 80; i++) /* 9 bytes each except the first */
+    for (int i = 0; i < 80; i++) /* each takes 9 bytes, except the first */
         strcat(expected, i > 0 ? ", [10, 2]" : "[10, 2]");
     memcpy(expected + strlen(" shapes=") + 509, "...", 4);
     const attr_case cases[LINES] = {{event[0], expected}, {event[1], expected}};
@@ -330,7 +330,7 @@ TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
         {CALLED("aten::mm", DIMS "'Input type':['double']"), SHAPES " types=[\"double\"]"},
         {CALLED("aten::mm", "'Input type':['int'],'Input Dims':[[7]]"),
          " shapes=[[7]] types=[\"int\"]"},
-        /* without shapes no work is counted */
+        /* without shapes, no work is counted */
         {CALLED("aten::mm", "'Input type':['int'],'Concrete Inputs':['']"), ""},
         {CALLED("aten::add", DIMS "'Input type':['float']"), SHAPES},
         {CALLED("nanogpt::mm", DIMS "'Input type':['float']"), SHAPES},
@@ -351,7 +351,7 @@ TEST(types_values_autograds_number_and_stacks_are_kept_of_operators) {
     close_reading(&r);
 }
 
-/* Texts are cached by hash; with this many, texts of one event collide. */
+/* Texts are cached by hash. With this many, texts of one event collide. */
 TEST(arrays_of_one_operator_are_not_taken_for_each_other) {
     enum { N = 20000, ROOM = 200 };
     char *text = malloc((size_t)N * ROOM), wanted[2][ROOM], *p = text;

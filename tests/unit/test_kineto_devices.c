@@ -34,7 +34,7 @@ TEST(the_category_decides_first) {
         {"mtia_insight", TM_CAT_OTHER, PLAIN},
         {"hpu_op", TM_CAT_KERNEL, PENDING},
         {"my_memcpy", TM_CAT_MEMCPY, PENDING},
-        {"vpu_work", TM_CAT_KERNEL, PLAIN}, /* listed */
+        {"vpu_work", TM_CAT_KERNEL, PLAIN}, /* this category is listed */
         {"vpu_memset", TM_CAT_MEMSET, PLAIN},
         {"vpu", TM_CAT_KERNEL, PENDING},
         {"cuda_runtime", TM_CAT_RUNTIME, PLAIN},
@@ -71,18 +71,18 @@ TEST(the_category_decides_first) {
 #define START FLOW("s", "ac2g", "500", "501", "1")
 #define END FLOW("f", "ac2g", "1", "3", "5")
 
-/* Each row is a trace; its first event is tested. */
+/* Each row is a trace. Its first event is tested. */
 TEST(flows_and_labels_decide_where_the_category_does_not) {
     static const struct {
         int category;
-        uint32_t launch; /* the event that launched it */
+        uint32_t launch;
         const char *events[6];
     } cases[] = {
-        /* The end and start of its flow come after or before it. */
+        /* The end and start of the event's flow come after or before it. */
         {TM_CAT_KERNEL, 1, {WORK("foo", "1"), CALL, END, START}},
         {TM_CAT_KERNEL, TM_NO_EVENT, {WORK("foo", "1"), START, END, OPERATOR}},
         {TM_CAT_MEMCPY, TM_NO_EVENT, {WORK("x_memcpy", "1"), START, END, OPERATOR}},
-        /* No start, a start in the same process, another kind of flow, an end elsewhere. */
+        /* No start; a start in the same process; another kind of flow; an end at another place. */
         {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), END}},
         {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), END, FLOW("s", "ac2g", "1", "501", "1")}},
         {TM_CAT_OTHER,
@@ -90,11 +90,11 @@ TEST(flows_and_labels_decide_where_the_category_does_not) {
          {WORK("foo", "1"), FLOW("f", "fwdbwd", "1", "3", "5"),
           FLOW("s", "fwdbwd", "500", "501", "1")}},
         {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "6"), START}},
-        /* A flow that ends at a call does not make it work. */
+        /* A call is not work, even if a flow ends there. */
         {TM_CAT_RUNTIME,
          TM_NO_EVENT,
          {CALL, FLOW("f", "ac2g", "500", "501", "1"), FLOW("s", "ac2g", "9", "9", "1")}},
-        /* A label decides, except on a process that has operators. */
+        /* A label decides, unless the process has operators. */
         {TM_CAT_KERNEL,
          TM_NO_EVENT,
          {WORK("foo", "1"), LABEL("process_labels", "labels", "1", "GPU 1"), OPERATOR}},
@@ -136,7 +136,7 @@ TEST(flows_and_labels_decide_where_the_category_does_not) {
     }
 }
 
-/* Each pid is decided by itself: an event on the host's is not work of the device. */
+/* Each pid is decided separately: an event on the host's pid is not work of the device. */
 TEST(categories_that_nothing_tells_are_named) {
     static const char *const events[] = {
         WORK("foo", "500"),
@@ -160,7 +160,7 @@ TEST(categories_that_nothing_tells_are_named) {
 
 TEST(work_and_waits_of_mtia_are_reported_by_their_names) {
     static const char *const events[] = {
-        ON_MTIA("pe_exe", "3774", "'column':'0'"), /* without its stream */
+        ON_MTIA("pe_exe", "3774", "'column':'0'"), /* the stream is missing */
         ON_MTIA("dma_request", "3774", "'stream':108,'direction':'HOST_TO_DEVICE','size':4096"),
         ON_MTIA("event_wait", "3774", "'stream':108,'wait_on_stream':104,'correlation':5"),
         ON_MTIA("event_record", "3774", "'stream':108"),
@@ -195,7 +195,7 @@ TEST(work_and_waits_of_mtia_are_reported_by_their_names) {
     "{'ph':'X','cat':'kernel','name':'" name "','pid':0,'tid':1,'ts':" ts ",'dur':2,'args':{"      \
     "'External id':" id ",'device':0,'sycl queue':3,'correlation':4}}"
 
-/* Metadata of the collective is not copied to kernels of an XPU. */
+/* Profilers do not copy metadata of a collective to kernels of an XPU. */
 TEST(kernels_of_an_xpu_take_the_collective_of_their_operator) {
     static const char *const events[] = {
         ON_XPU("oneccl_kernel", "1", "70"),
@@ -207,7 +207,7 @@ TEST(kernels_of_an_xpu_take_the_collective_of_their_operator) {
         ("{'ph':'X','cat':'cpu_op','name':'record_param_comms','pid':500,'tid':1,'ts':0,'dur':1,"
          "'args':{'External id':70,'Collective name':'allgather','Group size':4}}"),
     };
-    /* The group size of each kernel; -1: unknown, 0: no communication by metadata. */
+    /* group size of each kernel; -1: unknown, 0: no metadata of communication */
     static const int expected[] = {4, 0, -1, 0, 4, 0};
     reading r = READ_EVENTS(events);
     size_t row = 0;
@@ -224,8 +224,8 @@ TEST(kernels_of_an_xpu_take_the_collective_of_their_operator) {
     close_reading(&r);
 }
 
-/* Calls of other processes with the same ids belong to other ranks, except those that a profiler
- * puts on its device's process. */
+/* Calls of other processes with the same ids belong to other ranks. Exception: calls that a
+ * profiler writes on the process of its device. */
 TEST(calls_on_the_process_of_a_device_are_of_its_host) {
     static const struct {
         const char *pid;

@@ -1,5 +1,5 @@
-/* Invalid Kineto traces: rejected at the wrong byte with a message that says why; and oddities that
- * are only counted. */
+/* Invalid Kineto traces: they are rejected at the wrong byte, with a reason. Some oddities are only
+ * counted. */
 #include <inttypes.h>
 
 #include "readers/number.h"
@@ -19,7 +19,7 @@ static tm_status try_text(const char *text, reading *r) {
 #define EVENT "{'ph': 'X', 'ts': 1, 'dur': 2}"
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
 
-/* In a text ' stands for the quotes of JSON, and ^ precedes the wrong byte. */
+/* In a text, ' stands for the quotes of JSON, and ^ precedes the wrong byte. */
 static const struct {
     const char *message;
     const char *const *texts;
@@ -58,7 +58,7 @@ static const struct {
            "[{'name': 'a' ^'ph': 'X', 'ts': 1}]",
            "[{'args': {'dtype': 'Float' ^'Seq': 8, 'x': 'y'}}]",
            "[{'args': {'dtype': 'Float'\n^'Seq' : '8', 'x': 1}}]",
-           /* unbalanced quotes are not taken for a name's if something else is missing */
+           /* quotes in a name may be unbalanced, but not if something else is missing */
            "[{'name': 'a' ^'key with \\'': 2, 'ph': 'X'}]", "[{'name': 'a, '^ph': 'X', 'ts': 1}]",
            "[{'args': {'dtype': 'Float, '^Group size': 8, 'x': 'y'}}]",
            "[{'name': 'a'^], 'x': 'y'}]", "[{'name': 'a' ^x}]",
@@ -90,7 +90,7 @@ static const struct {
            "[{'args': {'grid': [1 ^2, 3]}}]")},
 };
 
-/* Reads the text after `lead` blanks, so that the end of the first megabyte may fall into it. */
+/* Reads @p lead blanks, then the text, so that the first megabyte may end inside it. */
 static void expect_refused(const char *text, const char *message, size_t lead) {
     char quoted[TRACE_TEXT_MAX];
     size_t n = quoted_text(text, quoted) - 1, good = (size_t)(strchr(text, '^') - text);
@@ -119,8 +119,8 @@ TEST(a_bad_trace_is_refused_at_the_byte_that_is_wrong) {
             expect_refused(*text, bad_cases[i].message, 0);
 }
 
-/* The wrong byte lies from 9 bytes before the window's end to 14 after it: at every 6th position in
- * the full set, at one of them in the landing set. */
+/* The wrong byte is between 9 bytes before and 14 bytes after the end of the window: at every 6th
+ * position in the full set, at one of them in the landing set. */
 TEST(the_end_of_a_window_changes_no_error) {
     size_t n = 0;
     for (size_t i = 0; i < COUNT(bad_cases); i++)
@@ -133,7 +133,7 @@ TEST(the_end_of_a_window_changes_no_error) {
         }
 }
 
-/* Zero bytes end no text: outside strings they are wrong, inside a control character to repair. */
+/* A zero byte ends no text. Outside strings it is wrong; inside, it is repaired. */
 TEST(a_zero_byte_is_refused_wherever_it_stands) {
     char text[TRACE_TEXT_MAX];
     size_t n = quoted_text(("{'a': [1], 'traceEvents': [{'ph': 'X', 'ts': 1.5, 'args': "
@@ -141,7 +141,7 @@ TEST(a_zero_byte_is_refused_wherever_it_stands) {
                            text);
     bool in_string = false;
     for (size_t at = 0; at <= n; at++) {
-        char bytes[TRACE_TEXT_MAX]; /* with a zero before one byte, or before the end */
+        char bytes[TRACE_TEXT_MAX]; /* with a zero byte before one byte, or at the end */
         reading r;
         memcpy(bytes, text, at);
         bytes[at] = '\0';
@@ -157,7 +157,7 @@ TEST(a_zero_byte_is_refused_wherever_it_stands) {
     }
 }
 
-/* One event of each kind, and every form of value. */
+/* Has one event of each kind, and every form of value. */
 static const char good[] =
     "\xEF\xBB\xBF{'schemaVersion': 1, 'deviceProperties': [{'id': 0, 'a': {}}, {}, []],\n"
     "'baseTimeNanoseconds': 1000000, 'distributedInfo': {'rank': 3, 'world_size': 4},\n"
@@ -174,7 +174,7 @@ static const char good_text[] = "a\"b cpu_op 1012345+10000 1/t 1 shapes=[[1, 2],
                                 "-0.05 nan\n"
                                 "c none @1007000 / =1.5 c=2\n";
 
-/* Counts complete events in the first n bytes of `good`; its second such line is no event. */
+/* Counts complete events in the first n bytes of `good`. Its second such line is none. */
 static size_t whole_events(size_t n) {
     static const char *const lasts[] = {"'x': null}}", "'correlation': 9}}", "'c': 2}}"};
     size_t whole = 0;
@@ -187,7 +187,7 @@ TEST(a_trace_cut_at_any_byte_gives_what_it_holds) {
     char bytes[TRACE_TEXT_MAX], found[1024];
     size_t size = quoted_text(good, bytes);
     for (size_t n = 1; n < size; n++) {
-        char *cut = malloc(n); /* a sanitizer catches a read past it */
+        char *cut = malloc(n); /* in its own memory, so that a sanitizer finds reads past its end */
         reading r;
         assert_non_null(cut);
         memcpy(cut, bytes, n);
@@ -200,8 +200,8 @@ TEST(a_trace_cut_at_any_byte_gives_what_it_holds) {
             assert_int_equal(r.trace.events.n, whole);
             assert_in_range(r.trace.counts[TM_COUNT_CUT_EVENT], 0, 1);
             assert_int_equal(r.trace.counts[TM_COUNT_REPAIRED_EVENT], 0);
-            assert_int_equal(r.trace.rank, 3); /* the rank precedes the events */
-        } else {                               /* two bytes of a byte order mark hold nothing yet */
+            assert_int_equal(r.trace.rank, 3); /* the rank is written before the events */
+        } else { /* two bytes of a byte order mark contain nothing yet */
             assert_int_equal(r.ground.err.offset, n < 3 ? 0 : n);
         }
         close_reading(&r);
@@ -221,7 +221,7 @@ TEST(an_event_that_the_end_cuts_is_counted) {
         {("[" EVENT ", "), 1, 0},
         {("[" EVENT ", {"), 1, 1},
         {("[" EVENT "," EVENT ", {'ph': 'X', 'ts': 1, 'dur': 2"), 2, 1},
-        {("[" EVENT ", {'bandwidth': inf, 'name': 'a"), 1, 1}, /* malformed before the cut */
+        {("[" EVENT ", {'bandwidth': inf, 'name': 'a"), 1, 1}, /* malformed before it is cut */
         {("[" EVENT ", {'name': 'a\\u00e"), 1, 1},
         {("[" EVENT ", {'name': '\xE9\x80"), 1, 1},
         {("[" EVENT "]"), 1, 0},
@@ -240,7 +240,7 @@ TEST(an_event_that_the_end_cuts_is_counted) {
     }
 }
 
-/* The first window ends after every byte of the trace in turn; in the landing set after every
+/* The first window ends after each byte of the trace in turn; in the landing set, after every
  * 16th. */
 TEST(a_trace_is_the_same_wherever_the_window_ends) {
     char quoted[TRACE_TEXT_MAX], found[1024];
@@ -262,7 +262,7 @@ TEST(a_trace_is_the_same_wherever_the_window_ends) {
         assert_int_equal(r.trace.tracks.n, 3);
         assert_int_equal(track_at(&r, 1)->stream, 7);
         assert_name(&r.ground, track_at(&r, 0)->process_name, "py\xC3\xA9");
-        ASSERT_COUNTS(&r, TM_COUNT_NOT_OBJECT, 2, TM_COUNT_OTHER_PHASE, 1 /* {} */,
+        ASSERT_COUNTS(&r, TM_COUNT_NOT_OBJECT, 2, TM_COUNT_OTHER_PHASE, 1 /* this is the {} */,
                       TM_COUNT_METADATA, 1);
         close_reading(&r);
     }
@@ -272,7 +272,7 @@ TEST(a_trace_is_the_same_wherever_the_window_ends) {
 #define GOOD "'ts': 1, 'dur': 2, "
 #define ARGS(args) GOOD "'args': {" args "}"
 
-/* Members of an event that is a valid duration event otherwise. */
+/* Members of an event that is otherwise a valid duration event. */
 TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
     const struct {
         tm_count count;
@@ -286,7 +286,7 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
                GOOD "'cat': 'KERNEL'", GOOD "'args': null",
                /* the limits: 1e18 ns before the base, 3e18 after it, 24 h long: 8.64e10 us */
                "'ts': 3e15, 'dur': 86400e6", "'ts': -1e15, 'dur': 1",
-               /* values of another type with the same meaning, or with none */
+               /* values of another type that mean the same, or nothing */
                ARGS("'stream': '7'"), ARGS("'stream': null"), ARGS("'grid': [ 1 , 2 , 3 ]"),
                ARGS("'dtype': 5"), ARGS("'blocks per SM': 'N/A'"),
                /* HIP stream ids are pointers */
@@ -297,7 +297,7 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
                "'ts': 3000000000000000.001, 'dur': 1", "'ts': -1000000000000000.001, 'dur': 1",
                "'ts': 1e400, 'dur': 1", "'ts': 1e30, 'dur': 2", "'ts': 1, 'dur': 1e30",
                "'ts': 99999999999999999999, 'dur': 1", "'ts': 1e999999, 'dur': 2",
-               /* over 64 bits in ns */
+               /* these exceed 64 bits in ns */
                "'ts': 9999999999999999, 'dur': 1", "'ph': 'i'", "'ph': 'C', 'args': {'v': 1}")},
         {TM_COUNT_NEGATIVE_DURATION, 1, 0, TEXTS("'ts': 1, 'dur': -0.001", "'ts': 1, 'dur': -2.5")},
         {TM_COUNT_ZERO_TIME, 1, 1, TEXTS("'ts': 0, 'dur': 2")},
@@ -331,7 +331,7 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
         }
 }
 
-/* The event parser has a fast path for usual times; it must agree with the exact one. */
+/* The event parser has a fast path for usual times. It must agree with the exact one. */
 TEST(times_are_the_same_in_the_short_and_the_exact_way) {
     const char *const *times =
         TEXTS("0", "1", "9", "10", "12.3", "12.34", "12.345", "12.3454", "12.3455", "0.001",
@@ -352,7 +352,7 @@ TEST(times_are_the_same_in_the_short_and_the_exact_way) {
     }
 }
 
-/* Nothing of an event carries over to the next. */
+/* Nothing of an event must remain for the next one. */
 TEST(an_event_without_ids_lies_on_a_track_without_ids) {
     char found[256];
     reading r;

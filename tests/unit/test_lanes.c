@@ -1,4 +1,4 @@
-/* Each instruction set that this processor supports gives the same results as scalar code. */
+/* All instruction sets that this processor supports must give the results of scalar code. */
 #include "base/simd_lanes.h"
 
 #include <math.h>
@@ -23,7 +23,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     for (size_t i = 0; i < COUNT(rows); i++) /* in reverse order */
         rows[i] = by + WIDEST - (i + 1) * TM_LANES;
     for (int zeros = 0; zeros < 2; zeros++) {
-        const size_t n = width - seed % TM_LANES; /* not a multiple of a row */
+        const size_t n = width - seed % TM_LANES; /* n is not a multiple of a row */
         memcpy(out, a, width * sizeof *out);
         lanes->reach(out, zeros ? NULL : b, by, n);
         for (size_t i = 0; i < width; i++) {
@@ -34,7 +34,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     double sums[ROWS * WIDEST], most[WIDEST] = {0}, *from = sums, *to = sums + width;
     for (size_t i = 0; i < ROWS * width; i++)
         sums[i] = (double)a[i];
-    for (size_t n = 0; n < ROWS; n++) { /* of 0, 1 and 2 sums */
+    for (size_t n = 0; n < ROWS; n++) { /* sums of 0, 1 and 2 rows */
         double largest = 0.0;
         for (size_t i = 0; i < n * width; i++)
             largest = fmax(largest, sums[i + width] - sums[i]);
@@ -76,7 +76,7 @@ static void check(const tm_lanes *lanes, uint64_t seed, size_t width) {
     for (size_t i = 0; i < width; i++)
         sum[i] = b[i] + by[i];
     assert_int_equal(lanes->above(sum, b, by, width), 0);
-    for (size_t i = 0; i < width; i++) { /* by 1, in only one SIMD lane */
+    for (size_t i = 0; i < width; i++) { /* one number is larger by 1, in a single SIMD lane */
         sum[i]++;
         assert_int_equal(lanes->above(sum, b, by, width), 1 << i % TM_LANES);
         sum[i]--;

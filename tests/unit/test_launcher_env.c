@@ -1,5 +1,5 @@
-/* Rank and size of this process, from each launcher's environment. The variables of mpirun and srun
- * are those that Open MPI 4.1.4 and Slurm 22.05 set for the process named. */
+/* Rank and size of this process, from the environment of each launcher. The variables of mpirun and
+ * srun are those that Open MPI 4.1.4 and Slurm 22.05 set. */
 #include "base/launcher_env.h"
 
 #define STEP(rank, node) "SLURM_PROCID=" rank, "SLURM_STEP_NUM_TASKS=3", "SLURM_NODEID=" node
@@ -8,10 +8,10 @@
 TEST(an_environment_tells_the_place) {
     static const struct {
         const char *environment[10];
-        const char *place; /* launcher, rank/size, number on node, "alone", "node": one node */
+        const char *place; /* launcher, rank/size, number on node, "alone" or "node" (one node) */
     } cases[] = {
         {{"HOME=/", "PATH=/bin"}, "none 0/1 1 alone node"},
-        /* mpirun: one process, one node, several nodes */
+        /* mpirun: one process; one node; several nodes */
         {{"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=1", "OMPI_COMM_WORLD_LOCAL_SIZE=1",
           "PMIX_RANK=0", "PMIX_NAMESPACE=1111097345"},
          "mpirun 0/1 1 alone node"},
@@ -21,7 +21,7 @@ TEST(an_environment_tells_the_place) {
         {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
          "mpirun 3/4 2"},
         {{"OMPI_COMM_WORLD_RANK=3", "OMPI_COMM_WORLD_SIZE=4"}, "mpirun 3/4 0"},
-        /* srun --mpi=pmix: two on the first node, one on the second */
+        /* srun --mpi=pmix: two processes on the first node, one on the second */
         {{"PMIX_RANK=1", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("1", "0"), ON_TWO}, "pmix 1/3 2"},
         {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "1"), ON_TWO}, "pmix 2/3 1"},
         {{"PMIX_RANK=2", "PMIX_NAMESPACE=slurm.pmix.2.0", STEP("2", "0"),
@@ -40,13 +40,13 @@ TEST(an_environment_tells_the_place) {
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "SLURM_NODEID=0",
           "SLURM_STEP_TASKS_PER_NODE=1"},
          "slurm 0/1 1 alone node"},
-        /* a batch script, not started by srun; mpirun inside it */
+        /* a batch script that srun did not start; then mpirun inside it */
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_TASKS_PER_NODE=2(x3)", "SLURM_NODEID=0"},
          "none 0/1 1 alone node"},
         {{"SLURM_PROCID=0", "SLURM_NTASKS=6", "SLURM_NODEID=0", "OMPI_COMM_WORLD_RANK=5",
           "OMPI_COMM_WORLD_SIZE=6", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
          "mpirun 5/6 2"},
-        /* mpirun started by srun, and srun by mpirun: the outer launcher's variables are stale */
+        /* mpirun started by srun, and srun by mpirun: the outer variables do not count */
         {{"SLURM_PROCID=0", "SLURM_STEP_NUM_TASKS=1", "PMIX_NAMESPACE=1111097345", "PMIX_RANK=1",
           "OMPI_COMM_WORLD_RANK=1", "OMPI_COMM_WORLD_SIZE=2", "OMPI_COMM_WORLD_LOCAL_SIZE=2"},
          "mpirun 1/2 2 node"},
@@ -59,7 +59,7 @@ TEST(an_environment_tells_the_place) {
         {{STEP("2", "6"), "SLURM_STEP_TASKS_PER_NODE=2(x3),1,3(x2)"}, "slurm 2/3 0"},
         {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=2(x"}, "slurm 2/3 0"},
         {{STEP("2", "0"), "SLURM_STEP_TASKS_PER_NODE=many"}, "slurm 2/3 0"},
-        /* invalid places: ignored */
+        /* invalid places are ignored */
         {{"OMPI_COMM_WORLD_RANK=4", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
         {{"OMPI_COMM_WORLD_RANK=-1", "OMPI_COMM_WORLD_SIZE=4"}, "none 0/1 1 alone node"},
         {{"OMPI_COMM_WORLD_RANK=", "OMPI_COMM_WORLD_SIZE="}, "none 0/1 1 alone node"},

@@ -1,4 +1,4 @@
-/* Tables of launches: every cell of small jobs, worked out by hand. */
+/* Tables of launches: every cell of small jobs, computed by hand. */
 #include "analysis_fixture.h"
 
 #define CALL(name, begin, duration, correlation)                                                   \
@@ -35,7 +35,7 @@ static const event_spec rank_0[] = {
     KERNEL(96, 2, 9, 8),
 };
 
-/* Two threads launch to one stream, so calls are not in the order of their kernels: at 8 both are
+/* Two threads launch to one stream, so calls are not in the order of their kernels. At 8, both are
  * queued. */
 static const event_spec rank_1[] = {
     CALL("cudaLaunchKernel", 8, 1, 2),
@@ -50,8 +50,8 @@ TEST(launches_are_as_worked_out_by_hand) {
          "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
          "host_bound_pct short_events short_pct graph_launches graph_events"),
         "0 5 1 4 0.8 66 17 7 5 20 20 1.211764706 2 1 20 2 40 1 2",
-        /* latencies 10 - 9 and 11 - 5; queued 2 + 7 of a window of 2; 11 > 10 is not host bound:
-         * its call was made at 4 */
+        /* latencies 10 - 9 and 11 - 5; queued 2 + 7, the window is 2; the kernel at 11 is not host
+         * bound, because its call was at 4 */
         "1 2 0 2 1 2 1 4 4 6 6 4.5 2 0 0 0 0 0 0",
         "2 0 0 0 null 0 null null null null null null 0 0 null 0 null 0 0",
         "3 1 0 1 1 null null 5 5 5 5 5 1 0 0 null null 0 0",
@@ -61,15 +61,15 @@ TEST(launches_are_as_worked_out_by_hand) {
     small_job j = open_job();
     add_rank(&j, 0, rank_0, COUNT(rank_0));
     add_rank(&j, 1, rank_1, COUNT(rank_1));
-    add_rank(&j, 2, rank_0, 1); /* a call and no GPU event */
+    add_rank(&j, 2, rank_0, 1); /* a call, but no GPU event */
     add_rank(&j, 3, rank_3, COUNT(rank_3));
     finish_job(&j);
     CHECK_NAMED(&j, "launches.rank", rows);
     close_job(&j);
 }
 
-/* Rank 0: launches of 10 and 8; rank 1: of 1 and 1, by two threads; rank 2: of 10.
- *   18 + 2 + 10 = 30 in 5 calls, by rank 18, 2, 10: median 10, most on rank 0. */
+/* Launches take 10 and 8 on rank 0; 1 and 1, by two threads, on rank 1; 10 on rank 2. 18 + 2 + 10 =
+ * 30 in 5 calls. By rank 18, 2, 10: the median is 10, and rank 0 has most. */
 TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     static const char *const rows[] = {
         "name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank",
@@ -87,8 +87,8 @@ TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     close_job(&j);
 }
 
-/* Parts of 10 of [0, 640). One event is queued from 105 to 125, and two from 402 to 404 and from
- * 403 to 409: 8 of the 10 of their part. */
+/* [0, 640) has 64 parts of 10. One event is queued from 105 to 125, and two others from 402 to 404
+ * and from 403 to 409: for 8 of the 10 of their part in all. */
 static const event_spec queued[] = {
     CALL("cudaLaunchKernel", 105, 1, 1),
     CALL("cudaLaunchKernel", 402, 1, 2),
@@ -121,8 +121,8 @@ TEST(queues_over_time_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Of 65 ranks the last is host bound, as its stream waits for each call: it replaces the last of
- * the others, which are all alike. */
+/* Of 65 ranks, the last is host bound, because its stream waits for each call. It replaces the last
+ * of the other 64, which are equal. */
 TEST(queues_are_kept_of_the_ranks_that_are_host_bound_most) {
     static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
                                        CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),

@@ -1,4 +1,4 @@
-/* Cores and memory that a process may use, from file trees as Linux presents them. */
+/* Cores and memory that a process may use, read from file trees like those of Linux. */
 #include "base/limits.h"
 
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ static void put(const char *root, const char *path, const char *text) {
     fclose(file);
 }
 
-/* Removes a file and the folders that this leaves empty. */
+/* Removes a file, and the folders that are then empty. */
 static void clear(const char *root, const char *path) {
     char full[512];
     snprintf(full, sizeof full, "%s%s", root, path);
@@ -46,7 +46,7 @@ TEST(affinity_and_groups_say_how_many) {
         {ALLOWED("0-7"), "0::/\n", {{NULL, NULL}}, 8},
         {ALLOWED("0,2-3,8"), "", {{NULL, NULL}}, 4},
         {"Name:\tx\n", "", {{NULL, NULL}}, 1}, /* unknown */
-        /* version 2: of a container; of a service whose slice has the lower limit */
+        /* version 2: in a container; in a service whose slice has the lower limit */
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "300000 100000\n"}}, 3},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "250000 100000\n"}}, 2},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "20000 100000\n"}}, 1},

@@ -1,7 +1,7 @@
 /* Links GPU events to the calls that launched them. */
 #include "timeline_fixture.h"
 
-/* Expected launch of every event, by its position in the file; NONE is TM_NO_EVENT. */
+/* Expected launch of every event, as its position in the file. NONE is TM_NO_EVENT. */
 #define NONE TM_NO_EVENT
 
 static void check_links(const event_spec *events, size_t n, const uint32_t *expected,
@@ -27,9 +27,9 @@ static void check_links(const event_spec *events, size_t n, const uint32_t *expe
 
 static const struct {
     const char *what;
-    event_spec events[9]; /* up to the first without a name */
+    event_spec events[9]; /* the list ends at the first event without a name */
     uint32_t launches[9];
-    int64_t counts[2]; /* of unlinked events, and of those with several possible calls */
+    int64_t counts[2]; /* number of unlinked events, and of events with several possible calls */
 } traces[] = {
     {"kernels, copies and sets find their call by correlation, also one that comes later",
      {KERNEL(50, 7), CALL(10, 7), HOST(TM_CAT_DRIVER, "cuLaunchKernel", 12, 8), CALL(14, -9),
@@ -41,7 +41,7 @@ static const struct {
      {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
      {NONE, 0, 0},
      {0, 0}},
-    /* 5 is repeated; of the two calls with 6 the driver's is inside the runtime's */
+    /* 5 is repeated; of the two calls with 6, the driver's is inside the runtime's */
     {"of calls with one correlation the earliest counts",
      {CALL(30, 5),
       CALL(10, 5),
@@ -52,7 +52,7 @@ static const struct {
       KERNEL(60, 6)},
      {NONE, NONE, NONE, NONE, NONE, 1, 3},
      {0, 1}},
-    /* 0 means none, and no call has 6; events that are not busy time are not counted */
+    /* id 0 means no call, and no call has 6; events that are not busy time are not counted */
     {"without a call an event is counted as unlinked",
      {CALL(10, 5), CALL(11, 0), KERNEL(50, 0), KERNEL(60, 6), GPU(TM_CAT_MEMCPY, "c", 70, 0),
       GPU(TM_CAT_CUDA_SYNC, "s", 80, 0), GPU(TM_CAT_GPU_ANNOTATION, "a", 80, 5)},
@@ -79,7 +79,7 @@ TEST(many_correlations_all_find_their_own) {
     event_spec *events = calloc(2 * n, sizeof *events);
     assert_non_null(events);
     for (size_t i = 0; i < n; i++) {
-        /* Odd strides, and ids that agree in their low 32 bits. */
+        /* Ids have odd strides, and some agree in their low 32 bits. */
         int64_t id = i % 2 ? (int64_t)i << 32 : 1 + (int64_t)i * 4096;
         events[i] = (event_spec){.category = TM_CAT_RUNTIME, .name = "c", .correlation = id};
         events[2 * n - 1 - i] =
@@ -97,8 +97,8 @@ TEST(many_correlations_all_find_their_own) {
     close_ground(&g);
 }
 
-/* Numbers are counted per thread: those of thread 1 are on the first of two tracks, which has most
- * of them, those of thread 2 on the other. */
+/* Numbers are per thread. Thread 1's are mostly on the first of two tracks, thread 2's on the
+ * other. */
 TEST(backward_finds_the_last_forward_operator_of_its_number) {
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
@@ -107,13 +107,13 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
         int32_t thread;
         uint32_t forward;
     } rows[] = {
-        {10, 5, MAIN, 0, NONE},      {12, 5, MAIN, 0, NONE}, /* nested: this one created the node */
+        {10, 5, MAIN, 0, NONE},      {12, 5, MAIN, 0, NONE}, /* nested; this one created the node */
         {20, 6, MAIN, 0, NONE},      {11, 5, OTHER, 0, NONE}, {50, 6, AUTOGRAD, 1, 2},
         {51, 6, AUTOGRAD, 1, 2},     {60, 5, AUTOGRAD, 1, 1}, {70, 5, AUTOGRAD, 2, 3},
         {30, 8, OTHER, 0, NONE},     {75, 8, AUTOGRAD, 2, 8}, {80, 7, AUTOGRAD, 1, NONE},
-        {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* of the next step, with a reused
+        {90, -1, AUTOGRAD, 1, NONE}, {95, 5, MAIN, 0, NONE}, /* in the next step, with a reused
                                                                 number: too late for all */
-        {52, 6, AUTOGRAD, 1, 2}, /* another name: two nodes cannot share 6 */
+        {52, 6, AUTOGRAD, 1, 2}, /* another name: two nodes cannot have number 6 */
     };
     event_spec events[COUNT(rows)];
     ground g = open_ground();
@@ -147,7 +147,7 @@ static uint32_t next(uint32_t *seed) {
     return *seed >> 8;
 }
 
-/* Compared with a search through all calls: near and far, both directions, ids that no call has. */
+/* Compared with a search through all calls: near and far, and ids that no call has. */
 TEST(random_correlations_link_as_by_looking_at_all) {
     enum { CALLS = 150, KERNELS = 150, ALL = CALLS + KERNELS };
     uint32_t seed = 11, expected[ALL];

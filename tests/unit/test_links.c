@@ -1,9 +1,9 @@
-/* Hosts with slow transfers: groups that include a host compared with groups that do not. */
+/* Hosts with slow transfers: groups with a host are compared with groups without it. */
 #include "replay/whatif/links.h"
 
 #define MIB ((int64_t)1 << 20)
 
-/* A group of 2 hosts; its operations' median time, with quartiles 1 us around it. */
+/* A group of 2 hosts, with the median time of its operations. The quartiles differ by 1 us. */
 typedef struct group {
     int64_t bytes, hosts[2], us;
 } group;
@@ -11,7 +11,7 @@ typedef struct group {
 static const struct {
     const char *what;
     group groups[8];
-    const char *hosts; /* expected hosts */
+    const char *hosts; /* hosts that must be found */
     int64_t ns, others_ns;
 } jobs[] = {
     {"a chain of hosts",
@@ -19,7 +19,7 @@ static const struct {
      "4",
      150000,
      60000},
-    /* Host 3 has a fast group, host 2 another; both groups of host 4 are slow. */
+    /* Host 3 has a fast group, and so has host 2. Both groups of host 4 are slow. */
     {"two groups of a host",
      {{MIB, {1, 2}, 60}, {MIB, {3, 4}, 150}, {MIB, {2, 4}, 140}, {MIB, {1, 3}, 61}},
      "4",
@@ -40,7 +40,7 @@ static const struct {
      "1, 2",
      150000,
      60000},
-    {"one link of a host that has others", /* but host 1 has no other link */
+    {"one link of a host that has others", /* host 1 has no other link */
      {{MIB, {2, 3}, 150}, {MIB, {1, 2}, 60}, {MIB, {3, 4}, 60}},
      "",
      0,

@@ -65,7 +65,7 @@ TEST(the_median_of_an_even_number_is_the_mean_of_the_middle_two) {
 }
 
 TEST(the_95th_percentile_is_by_nearest_rank) {
-    /* ceil(0.95 n) is expected of the numbers n, ..., 2, 1. */
+    /* The numbers are n, ..., 2, 1, so ceil(0.95 n) is expected. */
     static const struct {
         size_t n;
         int64_t expected;
@@ -86,8 +86,8 @@ TEST(reals_have_the_same_median) {
     assert_true(tm_median_real(one, 1) == 0.125);
 }
 
-/* Compares with sorting, on orders that are hard for partitioning: equal values, saw teeth, an
- * organ pipe, ascending, descending, pseudo-random, and the extreme values. */
+/* Compares with sorting, for orders that are hard to partition: equal values, saw teeth, up and
+ * down, ascending, descending, pseudo-random, and extreme values. */
 TEST(selecting_finds_what_sorting_finds) {
     enum { N = 4500 };
     uint64_t random = 1;

@@ -1,4 +1,4 @@
-/* Memory tables: every cell of a small job, worked out by hand. */
+/* Memory tables: every cell of a small job, computed by hand. */
 #include "analysis_fixture.h"
 
 #include "analysis/memory/blocks.h"
@@ -75,7 +75,7 @@ TEST(levels_are_as_worked_out_by_hand) {
          "allocator limit_bytes"),
         ("0 cpu 1 1 true 0 0 64 26 1 foo null null null null null null 64 null null null null null "
          "null"),
-        /* 1500 of 9000 were never used; steps 2 and 3 grew by 1500 and 100; the mean of 195 ns:
+        /* 1500 of 9000 were never used. Steps 2 and 3 grew by 1500 and 100. The mean over 195 ns is
          * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
         "0 cuda:0 4 2 false 5000 7100 7500 120 2 back 9000 16.66666667 18000 50 800 2 6397 null "
         "null 0 null null null",
@@ -92,7 +92,7 @@ TEST(levels_are_as_worked_out_by_hand) {
         ("rank=0 device=cuda:0 step=3 allocated_bytes=100 peak_bytes=7100 peak_reserved_bytes=9000 "
          "end_bytes=7100 growth_bytes=100"),
     };
-    /* no addresses, so no categories */
+    /* without addresses, there are no categories */
 #define NO_BYTES(id, word, doc) " " word "_bytes=null"
 #define POINT(text) text TM_MEMORY_CATEGORIES(NO_BYTES)
     static const char *const curve[] = {
@@ -113,7 +113,7 @@ TEST(levels_are_as_worked_out_by_hand) {
     };
     small_job j = open_job();
     add_records(&j, 0);
-    add_rank(&j, 1, events, FIRST_RECORD); /* no record */
+    add_rank(&j, 1, events, FIRST_RECORD);
     finish_job(&j);
     CHECK_NAMED(&j, "memory.device", devices);
     CHECK_NAMED(&j, "memory.job", ranks);
@@ -122,8 +122,9 @@ TEST(levels_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* One rank: foo, called twice, takes 1000 itself and 500 through bar, each counted once. Outside of
- * all operators, 100 are taken and 1500 given back. The job has two such ranks, so all doubles. */
+/* One rank calls foo twice. foo takes 1000 itself and 500 through bar, each counted once. Outside
+ * of all operators, 100 are taken and 1500 given back. The job has two such ranks, so all numbers
+ * double. */
 TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
         ("name device ranks calls self_allocations self_bytes self_increase_bytes allocations "
@@ -144,7 +145,7 @@ TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     close_job(&j);
 }
 
-/* Per step of 8: bytes left at its end, its peak, and bytes reserved at its end. */
+/* For each of 8 steps: bytes at its end, its peak, and reserved bytes at its end. */
 TEST(patterns_are_named_as_what_they_are) {
     enum { STEPS = 8 };
     static const struct {
@@ -153,13 +154,13 @@ TEST(patterns_are_named_as_what_they_are) {
     } cases[] = {
 #define EVEN {500, 500, 500, 500, 500, 500, 500, 500}
         {"stable", {100, 100, 100, 100, 100, 100, 100, 100}, EVEN, EVEN},
-        /* within a twentieth, except for the first step */
+        /* all peaks except the first are within a twentieth */
         {"stable",
          {100, 90, 100, 90, 100, 90, 100, 90},
          {900, 500, 520, 480, 525, 475, 500, 500},
          EVEN},
         {"growth", {100, 101, 102, 103, 104, 105, 106, 107}, EVEN, EVEN},
-        /* one step gives memory back: neither growth nor, with so small a fall, a saw */
+        /* one step gives memory back, so this is not growth; the fall is too small for a saw */
         {"stable", {100, 101, 102, 103, 102, 105, 106, 107}, EVEN, EVEN},
         {"saw-tooth", {100, 130, 160, 100, 130, 160, 100, 130}, EVEN, EVEN},
         {"stable", {100, 110, 124, 100, 110, 124, 100, 110}, EVEN, EVEN}, /* falls by 24 of 500 */
@@ -178,11 +179,11 @@ TEST(patterns_are_named_as_what_they_are) {
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 500, 500, 600, 500, 500, 500},
-         EVEN}, /* not over a fifth */
+         EVEN}, /* not more than a fifth */
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 700, 500, 700, 500, 500, 500},
-         EVEN}, /* 2 of 7 are no spike */
+         EVEN}, /* 2 of 7 are not a spike */
 #undef EVEN
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -202,7 +203,7 @@ TEST(patterns_are_named_as_what_they_are) {
         assert_string_equal(found.word, cases[c].word);
         if (strcmp(found.word, "spike") == 0)
             assert_int_equal(found.spike, 4);
-        d.steps.n = 3; /* only the first and two more */
+        d.steps.n = 3; /* the first step and two more */
         assert_int_equal(tm_memory_pattern_find(&d, &found, &err), TM_OK);
         assert_null(found.word);
         tm_vec_free(&d.levels);
@@ -210,7 +211,7 @@ TEST(patterns_are_named_as_what_they_are) {
     }
 }
 
-/* 5000 levels, one per ns: a saw with a period of 50 ns, with a single peak, trough and reserve. */
+/* 5000 levels, one per ns: a saw with a period of 50 ns, and a single peak, trough and reserve. */
 TEST(a_thinned_curve_keeps_its_peaks) {
     enum { N = 5000, PEAK = 1234, TROUGH = 2345, RESERVE = 3456 };
     tm_vec levels = TM_VEC(tm_memory_level);
@@ -232,7 +233,7 @@ TEST(a_thinned_curve_keeps_its_peaks) {
     assert_int_equal(found, 3);
     levels.n = 384;
     kept.n = 0;
-    assert_true(tm_memory_levels_thin(&levels, &kept)); /* few enough: all levels are kept */
+    assert_true(tm_memory_levels_thin(&levels, &kept)); /* few enough to keep all */
     assert_int_equal(kept.n, levels.n);
     tm_vec_free(&kept);
     tm_vec_free(&levels);

@@ -1,4 +1,4 @@
-/* Owners of memory blocks: a training step whose owners are known, worked out by hand. */
+/* Owners of memory blocks: a training step whose owners are known, computed by hand. */
 #include "analysis_fixture.h"
 
 #define OP(name, begin, end, thread)                                                               \
@@ -13,7 +13,7 @@ static const event_spec events[] = {
     OP("aten::to", 10, 30, 1),
     {TM_CAT_RUNTIME, "cudaMemcpyAsync", 14, 2, 1, 1, 1, NULL, TM_DURATION},
     {TM_CAT_MEMCPY, "Memcpy HtoD (Pinned -> Device)", 20, 5, 1, 7, 0, NULL, TM_DURATION},
-    OP("aten::to", 40, 50, 1), /* another dtype, no copy from the host */
+    OP("aten::to", 40, 50, 1), /* changes the dtype, and copies nothing from the host */
     {TM_CAT_PYTHON, "nn.Module: Linear_0", 55, 50, 0, 1, 1, NULL, TM_DURATION},
     OP("aten::linear", 60, 100, 1),
     OP("aten::addmm", 65, 95, 1),
@@ -32,7 +32,7 @@ static const event_spec events[] = {
 };
 enum { LINEAR = 7, ADDMM = 8, ADDMM_BACKWARD = 11, ACCUMULATE = 14 };
 
-/* By time: thread, address, bytes and the total after it; 1000 bytes existed before. */
+/* By time: thread, address, bytes, and the total afterwards. 1000 bytes existed before. */
 static const struct {
     int64_t time_ns;
     int thread;
@@ -43,13 +43,13 @@ static const struct {
     {66, 1, 0xC, 50, 1160},  /* temporary: freed in the same aten::linear */
     {70, 1, 0xD, 400, 1560}, /* activation */
     {90, 1, 0xC, -50, 1510},
-    {112, 1, 0xC, 30, 1540}, /* forward only, at an address used before */
+    {112, 1, 0xC, 30, 1540}, /* forward only, at an address that was used before */
     {130, 1, 0xC, -30, 1510},
-    {212, 2, 0xF, 80, 1590}, /* temporary of AddmmBackward0, although aten::mm has ended */
+    {212, 2, 0xF, 80, 1590}, /* temporary of AddmmBackward0, allocated after aten::mm ended */
     {214, 2, 0x6, 60, 1650}, /* autograd detail */
     {280, 2, 0xF, -80, 1570},
     {305, 2, 0xB, -10, 1560},
-    {310, 2, 0x7, 200, 1760}, /* gradient; the peak */
+    {310, 2, 0x7, 200, 1760}, /* gradient, at the peak */
     {320, 2, 0xD, -400, 1360},
     {350, 2, 0x6, -60, 1300},
     {452, 1, 0x1, 7, 1307}, /* other: gradients are clipped before the optimizer */
@@ -60,7 +60,7 @@ static const struct {
     {700, 1, 0xA, -100, 1350},
     {720, 1, 0x9, -300, 1050}, /* part of the bytes that existed before */
     {1020, 1, 0x4, 5, 1055},   /* activation */
-    {1110, 2, 0x5, 9, 1070},   /* other, in a pass that does not end; the total is 6 too large */
+    {1110, 2, 0x5, 9, 1070},   /* other, because its pass does not end; the total is 6 too large */
 };
 
 static void add_job(small_job *j) {
@@ -103,9 +103,8 @@ static void check_table(const char *table, const char *const *rows, size_t n) {
 }
 #define CHECK_TABLE(table, rows) check_table(table, rows, COUNT(rows))
 
-/* Means are over the 1098 ns from the first record to the last: of the bytes that existed before,
- * (1000 x 708 + 700 x 390) / 1098 = 893.4; of activations, (10 x 263 + 400 x 250 + 5 x 90) / 1098 =
- * 93.9. */
+/* Means are over the 1098 ns from the first record to the last. Bytes that existed before: (1000 x
+ * 708 + 700 x 390) / 1098 = 893.4. Activations: (10 x 263 + 400 x 250 + 5 x 90) / 1098 = 93.9. */
 TEST(blocks_have_the_owner_that_they_were_made_with) {
     static const char *const rows[] = {
         "rank=0 device=cuda:0 category=activation peak_bytes=400 peak_pct=22.72727273 "
@@ -150,8 +149,8 @@ TEST(what_lives_at_the_peak_sums_to_it) {
     CHECK_TABLE("memory.live", rows);
 }
 
-/* The module took 50 and 400 and gave back 50. Outside of it 691 of 1141 were taken, and 336 more
- * given back than taken; of those taken, 100, 60 and 200 live at the peak. */
+/* The module took 50 and 400, and gave back 50. Outside of it, 691 of 1141 were taken, and 336 more
+ * were given back than taken. Of those taken, 100, 60 and 200 exist at the peak. */
 TEST(modules_have_what_they_leave_behind) {
     static const char *const rows[] = {
         "name=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
@@ -164,8 +163,8 @@ TEST(modules_have_what_they_leave_behind) {
     CHECK_TABLE("memory.owner/module", rows);
 }
 
-/* One gradient of 8 x 3 floats; Adam keeps two more copies. Of the 1000 bytes that existed before,
- * 96 and 192 are explained; the gradients are allocated in the pass. */
+/* One gradient has 8 x 3 floats; Adam keeps two more copies. This explains 96 and 192 of the 1000
+ * bytes that existed before. The gradients are allocated in the pass. */
 TEST(gradients_tell_the_parameters) {
     static const char *const rows[] = {
         "rank=0 parameters=24 tensors=1 passes=1 parameter_bytes=96 sharded=false optimizer=Adam "

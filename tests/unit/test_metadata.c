@@ -1,4 +1,4 @@
-/* Metadata of a trace, with its lists cut out and put back; lists of ranks. */
+/* Metadata of a trace, whose lists are cut out and put back; lists of ranks. */
 #include "timeline/metadata.h"
 
 #include "timeline_fixture.h"
@@ -11,7 +11,7 @@ TEST(lists_are_cut_out_and_come_back) {
     static const struct {
         const char *text, *own;
         const char *lists[LISTS_MAX + 1];
-        const char *whole; /* NULL: same as text */
+        const char *whole; /* NULL: same as `text` */
     } cases[] = {
         {"", "", {NULL}, NULL},
         {"{ \"a\" : 1,\n\t\"b\" :\r\"x  y\" }",
@@ -31,10 +31,10 @@ TEST(lists_are_cut_out_and_come_back) {
          "{\"a\":\"@list 0\",\"b\":\"\\\"[\"}",
          {"\"[0, 1]\""},
          NULL},
-        /* long arrays are cut out unless something inside them was */
+        /* long arrays are cut out, unless something in them was already cut out */
         {"{\"d\": [" LONG "]}", "{\"d\":\"@list 0\"}", {"[" LONG "]"}, "{\"d\":[" LONG "]}"},
         {"{\"d\":[" LONG ",[1,2]]}", "{\"d\":[" LONG ",\"@list 0\"]}", {"[1,2]"}, NULL},
-        /* the text already contains a placeholder: nothing is cut out */
+        /* nothing is cut out if the text already contains a placeholder */
         {"{\"a\":[0,1],\"b\":\"@list 0\"}", "{\"a\":[0,1],\"b\":\"@list 0\"}", {NULL}, NULL},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -82,7 +82,7 @@ TEST(a_text_stands_for_a_list_that_is_there) {
 
 TEST(a_member_is_found_in_its_object_alone) {
     static const struct {
-        const char *object, *value; /* value: of member "b" */
+        const char *object, *value; /* value of member "b" */
     } cases[] = {
         {"", NULL},
         {"{}", NULL},

@@ -1,4 +1,4 @@
-/* Tables of modules and annotations: a small rank, worked out by hand. */
+/* Tables of modules and annotations: a small rank, computed by hand. */
 #include "analysis_fixture.h"
 
 #define EVENT(category, name, begin, duration)                                                     \
@@ -73,13 +73,14 @@ TEST(a_rank_without_them_has_no_rows) {
     small_job j = open_job();
     add_rank(&j, 0, none, COUNT(none));
     finish_job(&j);
-    assert_int_equal(tm_tables_find(&j.tables, "calls.call")->n_rows, 1); /* the operator */
+    assert_int_equal(tm_tables_find(&j.tables, "calls.call")->n_rows, 1); /* only the operator */
     close_job(&j);
 }
 
-/* Rank 0 runs [0, 100): step [10, 60), in it a method [20, 30) that launches a kernel of 40, and
- * step again [70, 90). Rank 1 runs [0, 50): step [5, 15), the method [6, 8) at another address,
- * which is the same function. run's own: 100 - 70 + 50 - 10 = 70; step's 70 - 10 + 10 - 2 = 68. */
+/* Rank 0: run [0, 100) contains step [10, 60) and step again [70, 90). In the first step, a method
+ * [20, 30) launches a kernel of 40. Rank 1: run [0, 50) contains step [5, 15), and in it the method
+ * [6, 8) at another address, which is the same function. Own times: run 100 - 70 + 50 - 10 = 70;
+ * step 70 - 10 + 10 - 2 = 68. */
 TEST(stacks_are_merged_by_path) {
     static const event_spec rank_0[] = {
         EVENT(TM_CAT_PYTHON, "run", 0, 100),

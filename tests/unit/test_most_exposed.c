@@ -1,4 +1,4 @@
-/* Operations kept as the most exposed: the largest of each kind, by sum and by maximum. */
+/* Operations that are kept as most exposed: the largest of each kind, by sum and maximum. */
 #include "waits/most_exposed.h"
 
 enum { PAIRS = TM_EXPOSED_MAX + 1 };
@@ -15,10 +15,10 @@ static void add(tm_collectives *c, uint8_t kind, const int64_t *exposed_ns, size
     assert_non_null(tm_vec_append(&c->instances, &instance, 1));
 }
 
-/* All-reduces k = 0 to 50 of two ranks, 100 + k each, sum to 200 + 2 k. One more, of one rank, has
- * 190: the smallest sum of all 52, but the longest. The 50 largest sums are k = 50 to 1; the 50
- * longest are that one and k = 50 to 2; k = 0 is in neither. A hidden broadcast is the only one of
- * its kind. */
+/* All-reduce k, for k = 0 to 50, has two ranks with 100 + k each, so its sum is 200 + 2 k. Another,
+ * of one rank, has 190: the smallest sum of all 52, but the largest maximum. The 50 largest sums
+ * are k = 50 to 1. The 50 largest maxima are the other one and k = 50 to 2. So only k = 0 is not
+ * kept. A hidden broadcast is the only one of its kind. */
 TEST(each_kind_keeps_its_largest_sums_and_its_longest) {
     tm_collectives c = {.records = TM_VEC(tm_comm_record),
                         .instances = TM_VEC(tm_instance),
@@ -38,7 +38,7 @@ TEST(each_kind_keeps_its_largest_sums_and_its_longest) {
         assert_int_equal(kept[k - 1].instance, k);
         assert_int_equal(kept[k - 1].place, PAIRS - 1 - k);
     }
-    assert_int_equal(kept[PAIRS - 1].instance, PAIRS); /* the broadcast, after all others */
+    assert_int_equal(kept[PAIRS - 1].instance, PAIRS); /* the broadcast is after all others */
     assert_int_equal(kept[PAIRS - 1].place, PAIRS);
     assert_int_equal(kept[PAIRS].instance, PAIRS + 1);
     assert_int_equal(kept[PAIRS].place, PAIRS - 1);

@@ -1,4 +1,4 @@
-/* Interned strings: one id per text for the life of the table. */
+/* Interned strings: each text has one id as long as the table exists. */
 #include "tmerge/names.h"
 
 static void check_text(const tm_names *names, uint32_t id, const char *bytes, size_t size) {

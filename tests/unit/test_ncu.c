@@ -1,11 +1,11 @@
-/* Pages of `ncu --csv`: records, values, launches, and where malformed pages fail. */
+/* Pages of `ncu --csv`: records, values, launches, and where reading of malformed pages fails. */
 #include <math.h>
 
 #include "ncu/metrics.h"
 #include "ncu/ncu_records.h"
 #include "tmerge/ncu.h"
 
-/* Each field is followed by |, each record by /; or the offset at which reading fails. */
+/* A field is followed by |, a record by /. Or the offset at which reading fails. */
 static const struct {
     const char *text, *expected;
     int64_t offset;
@@ -56,7 +56,7 @@ TEST(a_zero_byte_is_refused_where_its_field_begins) {
 TEST(values_have_separators_or_are_no_numbers) {
     static const struct {
         const char *text;
-        double value; /* NaN: no number; infinite: failure */
+        double value; /* NaN: not a number; infinite: reading fails */
     } cases[] = {
         {"4,963,609,951.19", 4963609951.19},
         {"12", 12},
@@ -116,7 +116,7 @@ static tm_status read_text(tm_ncu *ncu, const char *text, tm_error *err) {
     return status;
 }
 
-/* Expects one launch a line: name, grid, block and figures (- if unknown). */
+/* Expects one launch per line: name, grid, block and figures; - means unknown. */
 static void assert_launches(const tm_ncu *ncu, const char *expected) {
     char found[1024] = "";
     size_t n;
@@ -137,7 +137,6 @@ static void assert_launches(const tm_ncu *ncu, const char *expected) {
     assert_string_equal(found, expected);
 }
 
-/* Expects these launches of one page or two. */
 static void expect_launches(const char *page, const char *second, const char *expected) {
     tm_ncu *ncu = tm_ncu_create();
     tm_error err;
@@ -176,7 +175,7 @@ static const char details[] =
 #define GEMM_TEXT "void gemm<float, \"x\">(int) [1024 1 1]x[64 2 1]"
 #define COPY_TEXT "copy [8 4 1]x[32 1 1] - - - - - - - - -\n"
 
-/* Bytes: 1200e9 B/s * 2.5e-6 s = 3e6. */
+/* Bytes are 1200e9 B/s * 2.5e-6 s = 3e6. */
 TEST(a_details_page_is_read_by_section_and_label) {
     expect_launches(details, NULL, GEMM_TEXT " 81.5 40 25 12.5 - 3000000 - - -\n" COPY_TEXT);
 }
@@ -195,8 +194,8 @@ static const char raw[] =
     "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\","
     "\"40,000\",\"80,000\"\n";
 
-/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6; roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and, for the
- * type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
+/* FLOP are 1e6 + 2 * 2e6 + 7e6 = 12e6. Roofs are 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and,
+ * for the type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
 TEST(a_raw_page_has_its_units_in_its_second_line) {
     expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }
@@ -215,7 +214,7 @@ TEST(tensor_cores_old_labels_and_rates_are_understood) {
         "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"
         "sm__cycles_elapsed.avg.per_second\n,,,,,,hz\n0,5,k,300,20,0,1000\n1,5,l,300,20,7,1000\n",
         NULL, "k" NO_SHAPE " - - - - 0 - - - 300000\nl" NO_SHAPE " - - - - 7 - - - 20000\n");
-    /* An old page has old labels and no shape. */
+    /* An old page has other labels, and no shape. */
     expect_launches("\"ID\",\"Process ID\",\"Kernel Name\",\"Kernel Time\",\"Context\",\"Section "
                     "Name\",\"Metric Name\",\"Metric Unit\",\"Metric Value\"\n"
                     "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of Light\",\"SM "
@@ -223,14 +222,14 @@ TEST(tensor_cores_old_labels_and_rates_are_understood) {
                     "\"0\",\"5\",\"k\",\"2020-Nov-13 18:14:36\",\"1\",\"GPU Speed Of "
                     "Light\",\"Memory [%]\",\"%\",\"20\"\n",
                     NULL, "k" NO_SHAPE " 30 20 - - - - - - -\n");
-    /* The roofline section counts per cycle and doubles fused operations: (3 + 8 [doubled already])
-     * / cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
+    /* The roofline section counts per cycle, and has already doubled fused operations: (3 + 8) /
+     * cycle * 2e9 cycles/s * 1e-3 s = 22e6. */
     expect_launches("ID,Process ID,Kernel Name,gpu__time_duration.sum," OP
                     "fmul_pred_on.sum.per_cycle_elapsed,derived__" OP
                     "ffma_pred_on_x2,smsp__cycles_elapsed.avg.per_second\n"
                     ",,,ms,inst/cycle,inst,hz\n0,5,k,1,3,8,2e9\n",
                     NULL, "k" NO_SHAPE " - - - - 22000000 - - - -\n");
-    /* The second kernel used tensor cores but the page does not say how much: no FLOP. */
+    /* The second kernel used tensor cores, for an unknown number of FLOP. */
     expect_launches("ID,Process ID,Kernel Name," OP "fadd_pred_on.sum,"
                     "sm__inst_executed_pipe_tensor_op_hmma.sum,"
                     "sm__inst_executed_pipe_tensor.sum.peak_sustained\n"
@@ -245,7 +244,7 @@ TEST(every_line_of_every_section_and_every_rule_is_kept_once) {
     for (int twice = 0; twice < 2; twice++)
         assert_int_equal(read_text(ncu, details, &err), TM_OK);
     const tm_ncu_metric *metrics = tm_ncu_metrics(ncu, &n);
-    assert_int_equal(n, 8); /* seven of the first kernel */
+    assert_int_equal(n, 8); /* seven of the 8 are of the first kernel */
     assert_string_equal(metrics[0].name.bytes, "DRAM Frequency");
     assert_string_equal(metrics[0].text.bytes, "n/a");
     assert_true(isnan(metrics[0].value));
@@ -265,7 +264,7 @@ TEST(every_line_of_every_section_and_every_rule_is_kept_once) {
 #define RAW "ID,Process ID,Kernel Name,Grid Size,dram__bytes.sum\n,,,,byte\n"
 
 TEST(a_malformed_page_is_refused_with_its_byte) {
-    /* Each message names the byte of the first @. */
+    /* The first @ marks the byte that the message names. */
     static const struct {
         const char *text, *message;
     } cases[] = {

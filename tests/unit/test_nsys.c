@@ -1,8 +1,8 @@
-/* Nsight Systems exports: the events made from their rows. */
+/* Nsight Systems exports: the events that are made of their rows. */
 #include "nsys_fixture.h"
 #include "timeline/build_timeline.h"
 
-/* Rows for a kernel, copy, memset, call and range, with the column names common to all schemas. */
+/* Rows for a kernel, copy, memset, call and range. Their column names are common to all schemas. */
 #define KERNEL(start, end, device, correlation, pid, name)                                         \
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "          \
     "correlationId, globalPid, demangledName, shortName, registersPerThread, gridX, gridY, "       \
@@ -40,7 +40,7 @@ TEST(every_schema_gives_the_same_events) {
         (void)write_export(schemas[i].tables, sql);
         nsys n = read_nsys(0);
         print_message("schema %s\n", schemas[i].name);
-        /* Times are the row's time plus the start's epoch time, if that is recorded. */
+        /* A time is the row's time plus the epoch time of the start, if that is recorded. */
         assert_events(&n, dated ? "void gemm<float>(int) kernel 1700000000000001000 500\n"
                                   "Memcpy HtoD (Pinned -> Device) gpu_memcpy "
                                   "1700000000000001600 1000\n"
@@ -64,7 +64,7 @@ TEST(kernels_have_shape_registers_and_both_kinds_of_shared_memory) {
         TABLE("TARGET_INFO_GPU",
               "id INTEGER, cuDevice INTEGER, name TEXT, totalMemory INTEGER, smCount INTEGER",
               "(0, 3, 'A100', 85899345920, 108)"));
-    assert_events(&n, "gemm kernel 10 10\n"); /* string 99 is missing: the short name is used */
+    assert_events(&n, "gemm kernel 10 10\n"); /* string 99 is missing, so the short name is used */
     const tm_kernel_attr *k = n.trace.attrs[TM_ATTR_KERNEL].data;
     assert_int_equal(k->correlation, 5);
     const tm_launch_shape *shape = shape_at(&n.trace, 0);
@@ -107,7 +107,7 @@ TEST(copies_are_named_as_the_analyses_know_them) {
                       "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
                       "Memcpy Unified HtoD (Managed -> Device) gpu_memcpy 4 1\n"
                       "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
-    /* the second copy and later: 4000 bytes in 1 ns */
+    /* from the second copy on: 4000 bytes in 1 ns */
     assert_attrs(&n, " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
                      " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
                      " #6 4000 bytes gbps=4000\n");
@@ -115,7 +115,7 @@ TEST(copies_are_named_as_the_analyses_know_them) {
 }
 
 TEST(calls_are_of_the_runtime_or_the_driver_and_counted_once) {
-    /* Class 67 repeats a call to hold its stack. "_v2" is part of a name, "_v7000" is not. */
+    /* Class 67 repeats a call to record its stack. "_v2" is part of a name, "_v7000" is not. */
     nsys n = READ_SQL(STRINGS, SET("50", "60"), CALL("1", "3", "0", "5", "3"),
                       CALL("1", "3", "67", "5", "3"), CALL("4", "6", "1", "0", "4"),
                       CALL("9", "8", "0", "7", "3"));
@@ -128,7 +128,7 @@ TEST(calls_are_of_the_runtime_or_the_driver_and_counted_once) {
 }
 
 TEST(what_the_host_does_besides_cuda_is_ranges_of_its_kind) {
-    /* Classes 31 and 32 mark the begin and end of OS runtime tracing. */
+    /* Classes 31 and 32 are the begin and end of OS runtime tracing. */
     nsys n = READ_SQL(SET("50", "60"),
                       "INSERT INTO StringIds VALUES (10, 'poll'), (11, 'cudnnFind_v8'), (12, "
                       "'Parallel'), (13, 'Wait'), (14, 'futex');",
@@ -149,7 +149,7 @@ TEST(what_the_host_does_besides_cuda_is_ranges_of_its_kind) {
                       "Wait openacc 8 1\n"
                       "Parallel openmp 6 3\n");
     assert_int_equal(n.trace.counts[TM_COUNT_OPEN_RANGE], 1);
-    tm_span span; /* begins with cuDNN's call: OS calls do not extend the range */
+    tm_span span; /* begins with cuDNN's call, because OS calls do not extend the range */
     tm_trace_range(&n.trace, &span);
     assert_int_equal(span.begin_ns, 2);
     assert_int_equal(span.end_ns, 60);
@@ -157,8 +157,9 @@ TEST(what_the_host_does_besides_cuda_is_ranges_of_its_kind) {
 }
 
 TEST(memory_is_taken_and_given_back_at_addresses) {
-    /* Device memory: 100 B at 4096, then its release without a size; pinned host memory. No
-     * records: managed memory, another device's, and a release of memory taken before. */
+    /* 100 B of device memory at 4096, and its release without a size; pinned host memory. These
+     * make no records: managed memory, another device's memory, and a release of memory that was
+     * taken earlier. */
     nsys n = READ_SQL(
         STRINGS, KERNEL("50", "60", "0", "5", P144, "1"), KERNEL("50", "60", "1", "6", P145, "1"),
         TABLE("CUDA_GPU_MEMORY_USAGE_EVENTS",
@@ -177,7 +178,7 @@ TEST(memory_is_taken_and_given_back_at_addresses) {
 }
 
 TEST(faults_and_samples_are_reported_with_their_numbers) {
-    /* GPU 1 of the machine is device 0 of process 144; the samples of GPU 0 belong to the other
+    /* GPU 1 of the machine is device 0 of process 144. The samples of GPU 0 belong to the other
      * process. */
     nsys n = READ_SQL(
         SET("50", "60"), "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');",
@@ -200,13 +201,13 @@ TEST(faults_and_samples_are_reported_with_their_numbers) {
                       "GPU page faults (write) page_fault 3 4\n"
                       "SMs Active none 8 0\n"
                       "Bytes sent none 9 0\n");
-    /* NULL is not recorded */
+    /* NULL means not recorded */
     assert_attrs(&n, " at 4096\n\n faults=12 at 8192\n =75\n =4000\n");
     close_nsys(&n);
 }
 
 TEST(threads_run_from_one_row_to_the_next) {
-    /* Rows of another thread lie between; a thread on a core at the end gets no event. */
+    /* Rows of another thread are between. A thread on a core at the end has no event. */
     nsys n = READ_SQL(SET("50", "60"),
                       TABLE("SCHED_EVENTS", "start, cpu, isSchedIn, globalTid",
                             "(1, 5, 1, " T144 "), (2, 6, 1, " T144 " + 1), (4, 5, 0, " T144
@@ -224,8 +225,8 @@ TEST(threads_run_from_one_row_to_the_next) {
 }
 
 TEST(calls_have_the_stacks_of_their_chains) {
-    /* String 5 is "registered". A frame without a symbol is named by its module; several such
-     * frames in a row appear once. */
+    /* String 5 is "registered". A frame without a symbol has the name of its module. Several such
+     * frames in a row are shown as one. */
     nsys n = READ_SQL(
         STRINGS, SET("50", "60"), CALL("1", "3", "0", "5", "3"), CALL("5", "6", "0", "6", "3"),
         "INSERT INTO StringIds VALUES (70, '0x7f'), (71, '/lib/libcuda.so'), (72, 'f(a;",
@@ -266,7 +267,7 @@ TEST(a_domain_is_named_by_its_first_row_wherever_that_stands) {
         SET("50", "60"), RANGE("0", "NULL", "75", "'data'", "NULL", "2"),
         RANGE("1", "2", "59", "'a'", "NULL", "2"), RANGE("0", "NULL", "75", "'no'", "NULL", "2"),
         RANGE("2", "3", "59", "'b'", "NULL", "2"),
-        RANGE("3", "4", "59", "'c'", "NULL", "4"), /* domain 4 has no name here */
+        RANGE("3", "4", "59", "'c'", "NULL", "4"), /* domain 4 has no name */
         "INSERT INTO NVTX_EVENTS (start, eventType, globalTid, text, domainId) VALUES (0, 75, " T145
         ", 'alien', 4);",
         RANGE("4", "5", "59", "'d'", "NULL", "5"), RANGE("0", "NULL", "75", "'late'", "NULL", "5"),
@@ -282,7 +283,7 @@ TEST(a_domain_is_named_by_its_first_row_wherever_that_stands) {
 }
 
 TEST(a_process_has_all_threads_of_its_number_and_no_other) {
-    /* Process 144 has the threads from 2415919104 to 2415919104 + 2^24 - 1. */
+    /* The threads of process 144 are 2415919104 to 2415919104 + 2^24 - 1. */
     nsys n = READ_SQL(
         SET("50", "60"),
         "INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text) VALUES (1, 2, 59, "
@@ -329,15 +330,15 @@ TEST(waits_have_their_streams_and_what_recorded_their_events) {
         "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId, "
         "correlationId, globalPid, eventId, eventSyncId);",
         "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, contextId, "
-        "streamId, correlationId, globalPid, syncType, eventId, eventSyncId);", /* unordered */
+        "streamId, correlationId, globalPid, syncType, eventId, eventSyncId);", /* not sorted */
         RECORD("1", "21", "30", P144, "5", "101"), RECORD("1", "20", "10", P144, "5", "100"),
-        RECORD("0", "22", "8", P144, "5", "0"),  /* of another context */
-        RECORD("1", "23", "12", P145, "5", "0"), /* of another process */
+        RECORD("0", "22", "8", P144, "5", "0"),  /* belongs to another context */
+        RECORD("1", "23", "12", P145, "5", "0"), /* belongs to another process */
         WAIT("7", "20", "2", "5", "100"), WAIT("8", "40", "2", "5", "101"),
         WAIT("7", "41", "2", "5", "103"),   /* its record was not captured */
-        WAIT("7", "9", "2", "5", "0"),      /* before it was recorded */
-        WAIT("7", "42", "2", "6", "0"),     /* of another event */
-        WAIT(NONE, "43", "1", "5", "NULL"), /* without ids in the export */
+        WAIT("7", "9", "2", "5", "0"),      /* before the event was recorded */
+        WAIT("7", "42", "2", "6", "0"),     /* waits for another event */
+        WAIT(NONE, "43", "1", "5", "NULL"), /* the export has no ids */
         WAIT("7", "44", "3", NONE, "0"), WAIT(NONE, "45", "4", NONE, "0"),
         WAIT(NONE, "46", "1", NONE, "0"), WAIT("7", "47", "9", NONE, "0"));
 #undef NONE

@@ -1,9 +1,9 @@
-/* Nsight Systems exports of CPU-only MPI programs: communication, and the work between calls. */
+/* Nsight Systems exports of MPI programs on CPUs: communication, and the work between calls. */
 #include "nsys_fixture.h"
 #include "readers/nsys/nsys_mpi_names.h"
 
 #define MPI "start, end, globalTid, textId, commHandle, "
-/* Rank 1 of 2, from MPI_Init on; communicator 70 is the world, 71 a split of one rank, 72 a dup. */
+/* Rank 1 of 2, from MPI_Init on. Communicator 70 is the world, 71 has one rank, 72 is a dup. */
 #define JOB                                                                                        \
     "INSERT INTO StringIds VALUES (1,'MPI_Init'),(2,'MPI_Allreduce'),(3,'MPI_Irecv'),"             \
     "(4,'MPI_Isend'),(5,'MPI_Waitall'),(6,'MPI_Sendrecv'),(7,'MPI_Barrier'),(8,'MPI_Bcast');",     \
@@ -16,8 +16,8 @@
         TABLE("MPI_OTHER_EVENTS", "start, end, globalTid, textId", "(0, 10, " T144 ", 1)")
 
 TEST(calls_of_mpi_are_once_each_and_what_they_moved_is_of_one_rank) {
-    /* Nsight counts 800 bytes for an all-reduce of two ranks, that is 400 each. A call that waits
-     * for two requests has a row for each: it is one call, which ends both transfers. */
+    /* Nsight counts 800 bytes for an all-reduce of two ranks, i.e. 400 each. A call that waits for
+     * two requests has two rows, but is one call; it ends both transfers. */
     nsys n = READ_SQL(
         JOB,
         TABLE("MPI_COLLECTIVES_EVENTS", MPI "size, recvSize",
@@ -61,7 +61,7 @@ TEST(calls_of_mpi_are_once_each_and_what_they_moved_is_of_one_rank) {
         {TM_SEQ_REPEATED, 32, -1, 8, "send", "MPI_COMM_WORLD", -1, 0},
         {TM_SEQ_REPEATED, 16, -1, 5, "send", "MPI_COMM_WORLD", -1, 0},
         {TM_SEQ_REPEATED, -1, -1, 6, "recv", "MPI_COMM_WORLD", 0, -1},
-        {0, -1, -1, 0, "barrier", "MPI_COMM_WORLD dup 1", -1, -1}, /* not that on one rank */
+        {0, -1, -1, 0, "barrier", "MPI_COMM_WORLD dup 1", -1, -1}, /* not that of one rank */
         {1, 30, 30, 0, "broadcast", "MPI_COMM_WORLD", -1, -1},
     };
     const tm_collective_attr *rows = n.trace.attrs[TM_ATTR_COLLECTIVE].data;
@@ -82,8 +82,8 @@ TEST(calls_of_mpi_are_once_each_and_what_they_moved_is_of_one_rank) {
 }
 
 TEST(work_between_calls_is_of_the_innermost_range) {
-    /* Without MPI tables (2022.4), MPI calls are ranges of a domain and a thread's name gives the
-     * rank; a range still open at the end is left out. */
+    /* Without MPI tables (2022.4), MPI calls are ranges of a domain, and the name of a thread has
+     * the rank. A range that is still open at the end is left out. */
     nsys n = READ_SQL("INSERT INTO NVTX_EVENTS (start, end, eventType, globalTid, text, domainId) "
                       "VALUES (0, NULL, 75, " T145 ", 'MPI', 1), (0, NULL, 39, " T145
                       ", 'MPI Rank 3', 0), (0, 5, 59, " T145 ", 'MPI_Init', 1), (6, 40, 59, " T145
@@ -91,7 +91,7 @@ TEST(work_between_calls_is_of_the_innermost_range) {
                       ", 'MPI_Barrier', 1), (50, NULL, 59, " T145 ", 'open', 0);",
                       TABLE("OSRT_API", "start, end, globalTid, nameId", "(0, 99, " T144 ", 1)"));
     const tm_unit *unit = n.units.data;
-    assert_int_equal(n.units.n, 1); /* not the launcher */
+    assert_int_equal(n.units.n, 1);
     assert_int_equal(unit->rank, 3);
     assert_events(&n, "step 12 user_annotation 6 34\n"
                       "fc1 user_annotation 10 10\n"

@@ -1,10 +1,9 @@
-/* Nsight Systems exports: the ranks they hold, NCCL payloads, and rejected files. */
+/* Nsight Systems exports: their ranks, NCCL payloads, and rejected files. */
 #include <inttypes.h>
 #include <unistd.h>
 
 #include "nsys_fixture.h"
 
-/* A kernel or copy of a process on a device. */
 #define KERNEL(device, pid)                                                                        \
     "INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL (start, end, deviceId, contextId, streamId, "          \
     "correlationId, globalPid, demangledName, shortName) VALUES (10, 20, " device                  \
@@ -19,27 +18,27 @@
 
 typedef struct unit_case {
     const char *sql;
-    const char *units; /* "pid.devices.rank.events" of each; devices: hex digit of bits 0 to 3 */
+    const char *units; /* each "pid.devices.rank.events"; devices: hex digit of bits 0 to 3 */
 } unit_case;
 
 static const unit_case unit_cases[] = {
     {KERNEL("0", P144), "144.f.-1.1 "},
     {KERNEL("1", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
-    /* each process has its own device numbers: sorted by process */
+    /* each process has its own device numbers; units are sorted by process */
     {KERNEL("0", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
-    /* one process, two devices; a copy on a third, and one on a device beyond the 64 bits */
+    /* one process, two devices; a copy on a third, and one beyond the 64 bits */
     {KERNEL("1", P144) KERNEL("2", P144) COPY("0", P144) COPY("70", P144),
      "144.b.-1.3 144.4.-1.1 "},
     /* a copy on another process's device makes no rank */
     {KERNEL("0", P144) KERNEL("1", P145) COPY("0", P145), "144.f.-1.1 145.f.-1.2 "},
     {COPY("3", P145), "145.f.-1.1 "},
-    /* MPI's ranks, by process */
+    /* MPI has recorded the rank of each process */
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9), (" T145 ", 8)"),
      "144.f.9.1 145.f.8.1 "},
-    /* one rank for two devices is ignored, as is a rank of only one of two processes */
+    /* ignored: one rank for two devices, and the rank of only one of two processes */
     {KERNEL("0", P144) KERNEL("1", P144) RANKS("(" T144 ", 9)"), "144.d.-1.1 144.2.-1.1 "},
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9)"), "144.f.-1.1 145.f.-1.1 "},
-    /* the environment: RANK before other variables, quoted or not; only for reports of one rank */
+    /* environment: RANK before other variables, quoted or not; only for one rank */
     {KERNEL("0", P144)
          CAPTURED(VARIABLE("SLURM_PROCID=\"4\"") "," VARIABLE("RANK=3") "," VARIABLE("MY_RANK=7")),
      "144.f.3.1 "},
@@ -68,7 +67,7 @@ TEST(a_unit_is_a_process_and_its_device) {
     }
 }
 
-/* Ranks of an export's units if the rank of a lone unit is known already. */
+/* Finds the ranks of an export's units if the rank of a single unit is already known. */
 static void ranks_if_known(const char *sql, int64_t *ranks, size_t n) {
     const char *path = write_export(schemas[LATEST].tables, sql);
     tm_vec units = TM_VEC(tm_unit);
@@ -135,7 +134,7 @@ typedef struct range {
     const char *text;
     int begin, end;
     uint32_t schema; /* 0: no payload */
-    uint64_t size;   /* of the payload */
+    uint64_t size;   /* size of the payload [B] */
     uint64_t words[3];
 } range;
 
@@ -182,11 +181,11 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
         {{{"ncclSend", 90, 110, 5, 24, {0xdef, 64, 3}}}, "send 0000000000000def -1 64 -1 -1 3"},
         {{{"ncclAllGather", 90, 110, 5, 16, {0xdef, 100, 0}}},
          "allgather 0000000000000def -1 100 -1 -1 -1"},
-        /* the innermost range */
+        /* the innermost range counts */
         {{{"ncclAllReduce", 80, 120, 5, 24, {0xabc, 1, 0}},
           {"ncclBroadcast", 90, 110, 5, 24, {0xabc, 2, 0}}},
          "broadcast 0000000000000abc 4 2 2 -1 -1"},
-        /* a group launches at its end; its calls are looked for backwards from there */
+        /* a group launches at its end; its calls are searched backwards from there */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclRecv", 84, 85, 5, 24, {0xabc, 32, 1}},
@@ -196,14 +195,14 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          "send 0000000000000abc 4 64 -1 -1 3"},
-        /* several collectives in a group: which one the kernel is cannot be known */
+        /* a group with several collectives does not show which one the kernel is */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclAllReduce", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclAllReduce", 84, 85, 5, 24, {0xabc, 32, 1}},
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          ""},
-        /* ended before the launch; no payload; payload ends in its header; wrong size; unknown
-         * schema; too short for the size field */
+        /* no metadata: the range ended before the launch; no payload; the payload ends in its
+         * header; wrong size; unknown schema; too short for the size field */
         {{{"ncclAllReduce", 80, 99, 5, 24, {0xabc, 64, 3}}}, ""},
         {{{"ncclAllReduce", 90, 110, 0, 0, {0}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, 0, {0}}}, ""},
@@ -246,7 +245,6 @@ static void bad_file(const char *path, const char *message) {
     tm_vec_free(&units);
 }
 
-/* Overwrites some bytes of a file. */
 static void change(const char *path, long at, const void *bytes, size_t n) {
     FILE *file = fopen(path, "r+b");
     assert_non_null(file);

@@ -1,10 +1,10 @@
-/* Numbers: exact in every form in which profilers have written times. */
+/* Numbers, which must be exact in every form in which profilers have written times. */
 #include "readers/number.h"
 
 #include <inttypes.h>
 #include <math.h>
 
-/* Copies to a buffer of exactly this size, so that reads past the number are caught. */
+/* Copies to a buffer of exactly this size, so that a sanitizer finds reads past the number. */
 static char *exact(const char *text, size_t n) {
     char *copy = malloc(n);
     assert_non_null(copy);
@@ -12,10 +12,10 @@ static char *exact(const char *text, size_t n) {
     return copy;
 }
 
-/* As a scale: read an integer instead of scaling. */
+/* As a scale: the number is read as an integer, and not scaled. */
 enum { INTEGER = 99 };
 
-/* Each case is a number and its value times 10^scale, or "none" if that is no int64_t. */
+/* Each case is a number and its value times 10^scale, or "none" if this is not an int64_t. */
 static void expect_each(int scale, const char *const *cases) {
     for (; *cases; cases++) {
         size_t n = strcspn(*cases, " ");
@@ -32,7 +32,7 @@ static void expect_each(int scale, const char *const *cases) {
 #define EXPECT(scale, ...) expect_each(scale, (const char *const[]){__VA_ARGS__, NULL})
 
 TEST(times_of_every_era_are_exact_to_the_nanosecond) {
-    EXPECT(3, /* before 2024-03: whole us since the epoch; as a double in ns, off by up to 128 */
+    EXPECT(3, /* before 2024-03: whole us since the epoch; doubles in ns are off by up to 128 */
            "1604711800000123 1604711800000123000", "1694128201545679 1694128201545679000",
            "41 41000", "0 0",
            /* 2024-04: "%03d" after the point; at 1.7e15 us doubles are 0.25 us apart */
@@ -42,7 +42,7 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
            /* since then: relative to the base */
            "0.000 0", "0.001 1", "5.010 5010", "5180637310.357 5180637310357", "-1.500 -1500",
            "-0.001 -1", "-0.000 0",
-           /* rewritten by programs that store numbers as doubles */
+           /* times that other programs rewrote as doubles */
            "1.694128201545678e+15 1694128201545678000", "1.694128201545678E15 1694128201545678000",
            "1.7132000000001234e+15 1713200000000123400",
            "1.71320000000012345e+15 1713200000000123450", "1.7e+15 1700000000000000000",
@@ -52,13 +52,13 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
 }
 
 TEST(what_is_finer_is_rounded_half_away_from_zero) {
-    EXPECT(3, /* to the nearest */
+    EXPECT(3, /* rounded to the nearest */
            "0.0004 0", "0.0005 1", "0.00049999999999999999999999 0",
            "0.00050000000000000000000000 1", "-0.0004 0", "-0.0005 -1", "1.0004 1000",
            "1.0005 1001",
-           /* half to even would give 1002 for both */
+           /* half to even would give 1002 for the first two */
            "1.0015 1002", "1.0025 1003", "-1.0025 -1003", "0.9995 1000", "0.0000999 0", "5e-4 1",
-           /* 0.05 ns: the 5 is not the first digit after the point */
+           /* 0.05 ns, where 5 is not the first digit after the point */
            "5e-5 0", "49e-5 0", "999e-7 0", "1713200000000123.4565 1713200000000123457",
            "1713200000000123.456499999 1713200000000123456",
            "1713200000000123.4560000000000000001 1713200000000123456");
@@ -95,7 +95,7 @@ TEST(a_huge_exponent_is_no_danger) {
            "0.00000000000000000000000000000000000000005e37 1");
 }
 
-/* A million zeros in the text, and an exponent of the same size. */
+/* A million zeros and an exponent of the same size cancel each other. */
 TEST(a_long_fraction_and_its_exponent_cancel_out) {
     enum { ZEROS = 1000000 };
     char *text = malloc(ZEROS + 32);
@@ -109,7 +109,7 @@ TEST(a_long_fraction_and_its_exponent_cancel_out) {
     free(text);
 }
 
-/* Compares every text of this form with integer arithmetic. */
+/* Compares every text of this form with a result of integer arithmetic. */
 TEST(thousandths_are_exact_wherever_the_time_lies) {
     static const int64_t begins[] = {0, 999, 4503599627370, 1713200000000123, 9223372036854774};
     for (size_t i = 0; i < COUNT(begins); i++)
@@ -133,7 +133,7 @@ TEST(an_integer_is_one_in_value_and_in_range) {
 
 TEST(a_real_is_the_nearest_double) {
     static const struct {
-        const char *text; /* with the characters after it in a document */
+        const char *text; /* includes the characters after it in a document */
         double value;
     } cases[] = {
         {"0.5,", 0.5},
@@ -142,7 +142,7 @@ TEST(a_real_is_the_nearest_double) {
         {"1e3 ", 1000.0},
         {"1E-2\n", 0.01},
         {"0.1,", 0.1},
-        {"9007199254740993,", 9007199254740992.0}, /* a tie, to even */
+        {"9007199254740993,", 9007199254740992.0}, /* a tie, which is rounded to even */
         {"9007199254740993.0000001,", 9007199254740994.0},
         {"1.7976931348623157e308,", 1.7976931348623157e308},
         {"4.9406564584124654e-324,", 4.9406564584124654e-324},

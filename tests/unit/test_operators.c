@@ -1,4 +1,4 @@
-/* Operator tables: every cell of a small job, worked out by hand. */
+/* Operator tables: every cell of a small job, computed by hand. */
 #include "analysis_fixture.h"
 
 #include "analysis/model/call_tables.h"
@@ -44,11 +44,10 @@ static const event_spec rank_0[] = {
     KERNEL("lost", 565, 1, 9),
 };
 
-/* Rank 2: one mm [0, 30) that launches h884 for 60 in [10, 14). Rank 1 has no operators. */
+/* Rank 2: one mm [0, 30) launches h884 for 60 in [10, 14). Rank 1 has no operators. */
 static const event_spec rank_2[] = {OP("mm", 0, 30), CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
 static const event_spec rank_1[] = {CALL(10, 4, 1), KERNEL("h884gemm", 50, 60, 1)};
 
-/* Sets the shapes of a trace's events, in order. */
 static void add_shapes(const small_job *j, tm_trace *trace, const char *const *shapes, size_t n) {
     for (uint32_t i = 0; i < n; i++) {
         tm_shapes_attr attr = {.event = i};
@@ -73,10 +72,10 @@ static void make_job(small_job *j) {
     finish_job(j);
 }
 
-/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120; on tensor cores are 100 of
- * the 110 in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0 it has 50 on
- * the device and 38 of its own on the host, on rank 2 60 and 26. linear: total 60, 40 of 53 in
- * kernels. my: its total counts once, 5 and 100. */
+/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120. Tensor cores have 100 of
+ * the 110 in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0, it has 50 on
+ * the device and 38 of its own on the host; on rank 2, 60 and 26. linear: total 60, of which 40 of
+ * 53 in kernels. my: its total counts once: 5 on the device, 100 on the host. */
 TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         ("name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
@@ -93,8 +92,8 @@ TEST(operators_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* mm [8] on both ranks, [16] on rank 0; my [1] contains my [2], a different key; linear's shapes
- * are unknown. */
+/* mm [8] is on both ranks, mm [16] on rank 0. my [1] contains my [2], which is another key.
+ * linear's shapes are unknown. */
 TEST(shapes_are_as_worked_out_by_hand) {
     static const struct {
         const char *name, *shapes;
@@ -123,7 +122,7 @@ TEST(shapes_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Whether an operator could use tensor cores follows from its name and from the operators in it. */
+/* The names of an operator and of the operators in it show whether it could use tensor cores. */
 TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     static const event_spec events[] = {OP("outer", 0, 100), OP("middle", 10, 50),
                                         OP("aten::mm", 20, 10), OP("aten::add", 70, 10)};
@@ -144,7 +143,7 @@ TEST(an_operator_fits_tensor_cores_where_one_inside_it_does) {
     close_job(&j);
 }
 
-/* 1200 names, op 0 with 1 ns and so on: the top 1000 are kept, longest first. */
+/* There are 1200 names: op 0 takes 1 ns and so on. The longest 1000 are kept, longest first. */
 TEST(the_thousand_that_cost_most_are_kept) {
     enum { N = 1200 };
     static event_spec events[N];
@@ -163,8 +162,8 @@ TEST(the_thousand_that_cost_most_are_kept) {
     close_job(&j);
 }
 
-/* The launching operator of each GPU event: of mm's 110, h884gemm has 100; of h884gemm's 160, mm
- * launches all. All rows add up to the 66 of rank 0 and 60 each of ranks 1 and 2: 186. */
+/* Which operator launched each GPU event: h884gemm has 100 of mm's 110, and mm launches all of
+ * h884gemm's 160. All rows add up to 66 on rank 0 and 60 each on ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
         ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "

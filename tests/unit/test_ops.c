@@ -1,9 +1,9 @@
-/* Operation-level traces: recognition, ranks, and conversion of operations. */
+/* Operation-level traces: how they are recognised, their ranks, and the events made of them. */
 #include <inttypes.h>
 
 #include "trace_text.h"
 
-/* An operation of a rank; `rank` and `lane` are the digits of its tid; times in microseconds. */
+/* An operation of a rank. `rank` and `lane` are the digits of its tid. Times are in us. */
 #define OPERATION(name, pid, rank, lane, ts, dur, step, chunk, seq)                                \
     "{'name':'" name "','cat':'" name "','pid':" #pid ",'tid':" #rank #lane ",'ts':" #ts           \
     ",'dur':" #dur ",'ph':'X','args':{'step':" #step ",'model_chunk':" #chunk                      \
@@ -12,7 +12,7 @@
     "{'name':'thread_name','pid':" #pid ",'tid':" #tid ",'ph':'M','args':{'name':'PP rank " #stage \
     ", TP rank 0, compute'}}"
 
-/* Ranks 0 to 3, whose threads begin at 0, 5, 10 and 15: two stages, two data-parallel ranks. */
+/* Ranks 0 to 3 in two stages of two data-parallel ranks. Threads begin at 0, 5, 10, 15. */
 #define THREADS THREAD(0, 0, 0) "," THREAD(1, 5, 0) "," THREAD(0, 10, 1) "," THREAD(1, 15, 1)
 
 static const tm_format *const format = &tm_format_ops;
@@ -26,7 +26,7 @@ TEST(the_first_operation_tells_the_format) {
         {" [ " THREADS " , " OPERATION("gc", 0, , 0, 1, 2, 3, -1, 0), true},
         {"[" THREADS "]", false},
         {"{'traceEvents':[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "]}", false},
-        /* another program's event; then operations without a step, number, model chunk or times */
+        /* another program's event; operations without step, number, model chunk or times */
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{}}]", false},
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{'seq_id':1,"
          "'model_chunk':0}}]",
@@ -62,7 +62,7 @@ TEST(ranks_are_those_of_the_threads_that_did_something) {
                                                                                  3, 0, 0) "]",
                found, sizeof found);
     assert_string_equal(found, "0:ffffffffffffffff:0 1:ffffffffffffffff:3 ");
-    /* The start of a file that was cut: its last event is incomplete. */
+    /* The file was cut, and its last event is incomplete. */
     units_text(format, "[" OPERATION("gc", 0, 1, 0, 1, 2, 3, 0, 0) ",{'name':'gc','pi", found,
                sizeof found);
     assert_string_equal(found, "0:ffffffffffffffff:2 ");
@@ -80,7 +80,7 @@ TEST(an_operation_is_what_its_name_says) {
         {OPERATION("forward-compute", 0, , 0, 1.5, 2, 3, 0, 0), 0,
          "forward-compute kernel 1500+2000 0/0"},
         {OPERATION("optimizer", 0, , 0, 1, 2, 3, -1, 0), 0, "optimizer kernel 1000+2000 0/0"},
-        /* not GPU work */
+        /* gc is not GPU work */
         {OPERATION("gc", 0, , 0, 1, 0, 3, -1, 0), 0, "gc user_annotation 1000+0 0/0"},
         {OPERATION("forward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("forward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel dst=2")},
@@ -101,13 +101,13 @@ TEST(an_operation_is_what_its_name_says) {
          TRANSFERRED("embedding-grads-all-reduce", "1/18", " size=2 ranks=[1, 3] of=embeddings")},
         {OPERATION("optimizer-clip-main-grad", 0, , 3, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("optimizer-clip-main-grad", "0/3", " size=4 ranks=[0, 1, 2, 3] of=all ranks")},
-        /* model chunks have names of their own; the last stage passes on to the first */
+        /* each model chunk has its own name; the last stage sends to the first */
         {OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION("forward-recv", 0, , 1,
                                                                            1, 2, 3, -1, 0),
          0,
          "forward-compute, chunk 1 kernel 1000+2000 0/0\n" TRANSFERRED(
              "forward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* it ended before the last rank arrived, by its clock: 20 - 3 us */
+        /* by its clock it ended before the last rank arrived, at 20 - 3 us */
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
          "forward-send kernel 17000+0 0/1 forward-send collective=forward-send size=2 ranks=[0, 2] "
          "of=pipeline parallel dst=2"},
@@ -137,12 +137,12 @@ TEST(an_operation_is_what_its_name_says) {
 TEST(steps_take_the_time_of_all_ranks) {
     static const struct {
         const char *text;
-        const char *name; /* name of the second */
-        int64_t begin_ns; /* of the second, where its operation begins, too */
+        const char *name; /* name of the second step */
+        int64_t begin_ns; /* begin of the second step and of its operation */
     } cases[] = {
         {STEPS(24, 100), "step 24", 100000},
-        {STEPS(24, 110), "step 24", 100000}, /* a tenth of the first lies between */
-        {STEPS(24, 0), "step 24", 100000},   /* both at once */
+        {STEPS(24, 110), "step 24", 100000}, /* the steps are a tenth of the first apart */
+        {STEPS(24, 0), "step 24", 100000},   /* both steps at the same time */
         {STEPS(24, 160), "step 24", 160000},
         {STEPS(24, 105), "step 24", 105000},
         {STEPS(25, 160), "step 25", 100000}, /* step 24 was not recorded */

@@ -121,17 +121,17 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
     return f;
 }
 
-/* Two ranks of a pipeline, two equal steps, in us from a step's start:
+/* Two ranks of a pipeline, and two equal steps. Times are in us from a step's start:
  *
  *     rank 0   forward 0-300, sent 300-318.25; backward 820-990, received long before
  *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990
  *
- * Without the gap of 10 before rank 1's backward pass, and those after it, a step takes 300 + 20 +
- * 290 + 190 = 800; rank 0's backward pass waits for nothing, as rank 1's send is missing. Ideal are
- * 295 for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790.
- * With stage 0 as recorded, or stage 1, it is 795, less than the 800 of their data rank: of these
- * equals rank 0 is the worst. Without it 295 + 20 + 290 + 190 = 795 are left, without the last
- * stage 300 + 20 + 295 + 180 = 795. */
+ * Without the gaps of 10 before rank 1's backward pass and later, a step takes 300 + 20 + 290 + 190
+ * = 800. Rank 1's send is missing, so rank 0's backward pass waits for nothing. Ideal times are 295
+ * for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790. If
+ * stage 0 or stage 1 is as recorded, it is 795. This is less than the 800 of their data rank. Of
+ * the two equal ranks, rank 0 counts as the worst. Without it, 295 + 20 + 290 + 190 = 795 are left;
+ * without the last stage, 300 + 20 + 295 + 180 = 795. */
 TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];
@@ -150,8 +150,8 @@ TEST(figures_of_a_small_job_are_those_by_hand) {
     close_job(&j);
 }
 
-/* The same job: 190 of the 990 us of a step are unexplained. Without them, what comes earlier in a
- * step keeps its time: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
+/* The same job: 190 of the 990 us of a step are unexplained, and are moved to its end. Earlier
+ * times stay: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
 TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     job j;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
@@ -219,7 +219,7 @@ TEST(figures_are_those_that_were_published) {
     assert_true(fabs((double)f.workers_ns / second - 2.162352216) < 2e-6);
     assert_true(fabs((double)f.stage_ns / second - 1.771039616) < 2e-6);
     assert_true(fabs(total / (double)recorded_ns(&j) - 1 - -0.0188) < 0.0002);
-    /* By decomposition, only the last stage is slow. blocking_decompose_by_dp_rank, _by_stage */
+    /* Only the last stage is slow, from blocking_decompose_by_dp_rank and _by_stage. */
     static const double expected[] = {0.99804, 0.99804, 0.98306, 0.98306,
                                       0.98249, 0.98249, 1.17308, 1.17787};
     for (size_t i = 0; i < 8; i++)
@@ -236,7 +236,7 @@ static int by_type(const void *a, const void *b) {
     return x->type != y->type ? x->type - y->type : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Operations "type begin end chunk" in microseconds; those of one type ordered by begin. */
+/* Makes operations of "type begin end chunk" [us]. Each type is sorted by begin. */
 static tm_ops_draft make_draft(tm_timeline *timeline, const char *text, const tm_ops_place *place) {
     tm_ops_draft d = {.timeline = timeline,
                       .place = *place,
@@ -315,8 +315,8 @@ TEST(operations_follow_one_another_as_the_schedule_has_it) {
          "ln 45 46 0, em 47 48 0, o 60 61 0",
          "B0<F0 B1<B0 F0<pa1 em0<ln0 gr0<B1 gr0<pa1 gr1<gr0 ln0<B1 ln0<gr1 o0<se0 pa1<pa0 se0<em0 "
          "| alone: ln0"},
-        /* First of two stages, with two chunks each: its first receive and its last backward send
-         * have no peer; a receive after the last pass never happened. */
+        /* This is the first of two stages with two chunks each. Its first receive and its last
+         * backward send have no peer, and the receive after the last pass never happened. */
         {"two parts of the model on a stage",
          {0, 0, 0, 2, 2},
          "F 10 20 0, F 30 40 1, B 50 60 1, B 70 80 0, fs 20 22 0, fs 40 42 0, fr 9 10 0, fr 28 30 "

@@ -1,11 +1,11 @@
-/* Whether ends contradict an order: sequences of equal length, worked out by hand. */
+/* Whether ends contradict an order: sequences of equal length, made by hand. */
 #include "match/pair_by_order.h"
 
 #include "run_fixture.h"
 
 enum { N = 12 };
 
-/* 12 of 13 operations of 50 us each, on a clock that is ahead_us ahead. */
+/* Makes 12 of 13 operations of 50 us each, on a clock that is ahead by ahead_us. */
 static void make(tm_end *out, size_t lacking, int64_t ahead_us) {
     for (size_t i = 0; i < N; i++) {
         int64_t end = (ends_us[i + (i >= lacking)] + ahead_us) * US;
@@ -28,19 +28,19 @@ TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     tm_end a[N], b[N];
     make(a, N, 0);
     make(b, N, 300);
-    for (size_t i = 0; i < N; i++) /* up to 8 us */
+    for (size_t i = 0; i < N; i++) /* noise of up to 8 us */
         b[i].end_ns += (int64_t)(i * 5 % 9) * US;
     assert_true(tm_order_holds(a, b, N));
-    b[4].end_ns += 700 * US; /* later than the next end: its kernel ran on */
+    b[4].end_ns += 700 * US; /* later than the next end, because the kernel continued */
     assert_true(tm_order_holds(a, b, N));
-    for (size_t i = 7; i < N; i++) { /* clock set by 3 ms */
+    for (size_t i = 7; i < N; i++) { /* the clock was set by 3 ms */
         b[i].begin_ns += 3000 * US;
         b[i].end_ns += 3000 * US;
     }
     assert_true(tm_order_holds(a, b, N));
     make(b, N, 300);
     for (size_t i = 0; i < N; i++) {
-        a[i].end_ns *= 1000; /* ends are seconds apart, with a drift of 100 ppm */
+        a[i].end_ns *= 1000; /* ends are seconds apart, and the clock drifts by 100 ppm */
         a[i].begin_ns = a[i].end_ns - 50 * US;
         b[i].end_ns = a[i].end_ns + a[i].end_ns / 10000;
         b[i].begin_ns = b[i].end_ns - 50 * US;
@@ -48,8 +48,8 @@ TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     assert_true(tm_order_holds(a, b, N));
 }
 
-/* The 5th ends 310 us after the 4th and 640 us before the 6th. On the other rank all of it is 250
- * us late, so the two did not run together. */
+/* The 5th ends 310 us after the 4th and 640 us before the 6th. On the other rank, it is 250 us
+ * later as a whole, so the two kernels did not run at the same time. */
 TEST(what_did_not_run_together_is_another) {
     tm_end a[N], b[N];
     make(a, N, 0);
@@ -57,14 +57,14 @@ TEST(what_did_not_run_together_is_another) {
     b[4].begin_ns += 250 * US;
     b[4].end_ns += 250 * US;
     assert_false(tm_order_holds(a, b, N));
-    a[4].synchronises = false; /* a broadcast's root may leave early */
+    a[4].synchronises = false; /* the root of a broadcast may leave early */
     assert_true(tm_order_holds(a, b, N));
     assert_true(tm_order_holds(a, b, 1));
     assert_true(tm_order_holds(a, b, 0));
 }
 
-/* On hosts an end also waits for a core: up to 3.9 ms late, so that other ends are nearer. No rank
- * leaves before all have arrived, though: the 5th cannot end on b before it begins on a. */
+/* On hosts, an end also waits for a core: it may be 3.9 ms late, so that other ends are nearer. But
+ * no rank leaves before all have arrived, so the 5th cannot end on b before it begins on a. */
 TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     tm_end a[N], b[N];
     for (size_t i = 0; i < N; i++) {
@@ -81,9 +81,9 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     assert_false(tm_order_holds(a, b, N));
 }
 
-/* b's ends scatter as a's did two operations before, so they fit this shift best, but then no two
- * of these operations, 12 ms long and 20 ms apart, ran together. Without a common clock nobody
- * knows. */
+/* b's ends scatter like a's two operations earlier, so this shift fits best. But with it, no two
+ * operations run at the same time: they are 12 ms long and 20 ms apart. Without a common clock,
+ * this is not known. */
 TEST(ends_on_hosts_that_fit_a_shift_by_chance_leave_an_order) {
     static const int64_t late_ms[N + 2] = {0, 5, 3, 1, 6, 2, 0, 4, 6, 1, 5, 3, 0, 4};
     tm_end a[N], b[N];
@@ -103,8 +103,8 @@ TEST(ends_on_hosts_that_fit_a_shift_by_chance_leave_an_order) {
     assert_false(tm_order_holds(a, b, N));
 }
 
-/* The 5th to 8th are back-to-back broadcasts and one rank is late to them: it leaves each one when
- * the other leaves the next. */
+/* The 5th to 8th operations are back-to-back broadcasts. One rank is late to them: it leaves each
+ * one when the other leaves the next. */
 TEST(a_rank_late_to_broadcasts_did_not_miss_one) {
     enum { FIRST = 4, BROADCASTS = 4 };
     tm_end a[N], b[N];
@@ -117,7 +117,7 @@ TEST(a_rank_late_to_broadcasts_did_not_miss_one) {
     }
     assert_true(tm_order_holds(a, b, N));
     assert_true(tm_order_holds(b, a, N));
-    for (size_t i = FIRST; i < FIRST + BROADCASTS; i++) /* all-reduces do not end so early */
+    for (size_t i = FIRST; i < FIRST + BROADCASTS; i++) /* all-reduces cannot end so early */
         a[i].synchronises = b[i].synchronises = true;
     assert_false(tm_order_holds(a, b, N));
     assert_false(tm_order_holds(b, a, N));

@@ -1,4 +1,4 @@
-/* Rows of all ranks with one key: their sum, minimum, median and maximum, worked out by hand. */
+/* Rows of all ranks with one key: their sum, minimum, median and maximum, computed by hand. */
 #include "rows_fixture.h"
 
 #include "analysis/shared/over_ranks.h"
@@ -27,7 +27,7 @@ static tm_table *open_rows(tm_tables *tables, const char *const *rows, size_t n)
 TEST(a_key_ends_where_another_begins) {
     static const char *const rows[] = {
         "a=1 b=1 rank=0", "a=1 b=1 rank=9", "a=1 b=2 rank=0",
-        "a=2 b=2 rank=0", "a=2 rank=0", /* null is a key of its own, after all others */
+        "a=2 b=2 rank=0", "a=2 rank=0", /* null is a separate key, after all others */
         "a=2 rank=1",
     };
     static const size_t ends[] = {2, 3, 4, 6};
@@ -46,7 +46,7 @@ TEST(columns_are_as_worked_out_by_hand) {
         tm_over_ranks expected; /* ranks, sum, min, median, max, max_rank */
     } cases[] = {
         {{"a=1 b=1 rank=3 value=7"}, 1, {1, 7, 7, 7, 7, 3}},
-        /* 5 and 8 in the middle: 6.5, rounded away from zero */
+        /* the middle values 5 and 8 give 6.5, rounded away from zero */
         {{"rank=0 value=8", "rank=1 value=2", "rank=2 value=9", "rank=5 value=5"},
          4,
          {4, 24, 2, 7, 9, 2}},

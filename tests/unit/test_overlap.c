@@ -1,4 +1,4 @@
-/* Tables overlap and job: every cell of small jobs, worked out by hand. */
+/* Tables overlap and job: every cell of small jobs, computed by hand. */
 #include "analysis_fixture.h"
 
 #define STEP(name, begin, duration)                                                                \
@@ -58,7 +58,7 @@ static const event_spec rank_0[] = {
     {TM_CAT_CPU_INSTANT, "[memory]", 15, 0, 0, 1, 1, NULL, TM_INSTANT},
 };
 
-/* Rank 1 ran on the CPU only: ProfilerStep#1 [0, 80) and #3 [80, 90). */
+/* Rank 1 ran only on the CPU: ProfilerStep#1 [0, 80) and #3 [80, 90). */
 static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0, 80), STEP("ProfilerStep#3", 80, 10),
                                     OP(5, 10)};
 
@@ -106,13 +106,13 @@ TEST(overlap_is_as_worked_out_by_hand) {
     close_job(&b);
 }
 
-/* A rank with GPUs 0 and 1; on GPU 2 it has a 1 ns memset, no work compared with 120. Rank 2 is one
- * of 8, and has only touched GPU 2. In ns:
+/* The rank uses GPUs 0 and 1. On GPU 2, it has a memset of 1 ns, which is too little to count
+ * beside 120. Rank 2 is one of 8, and has only touched GPU 2. In ns:
  *
  *   GPU 0: gemm [0, 100), copy [180, 200)        P 100, M 20, busy 120, idle 80 of 200
  *   GPU 1: gemm [90, 150), allreduce [140, 170)  P 60, C 30, C n P 10, C \ P 20, busy 80, idle 120
- *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While the other works they idle
- *          70 and 110, so 90 on average: 10 + 90 is the mean of 80 and 120.
+ *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While the other GPU works, they
+ *          idle 70 and 110, so 90 on average: 10 + 90 is the mean of 80 and 120.
  *   kernels: 100 and 60 + 20, on average 90 of 200: 45 %. */
 #define ANY_TIMES                                                                                  \
     " window_ns=? compute_ns=? comm_ns=? memory_ns=? overlap_ns=? overlap_pct=? "                  \
@@ -141,7 +141,7 @@ TEST(the_devices_of_a_rank_are_reported_apart) {
     small_job j = open_job();
     tm_trace one_of_8 = make_trace(&j.ground, "t", events, COUNT(events), 0);
     one_of_8.world_size = 8;
-    add_rank(&j, 1, events, 3); /* on one GPU */
+    add_rank(&j, 1, events, 3); /* this rank uses one GPU */
     add_rank(&j, 0, events, COUNT(events));
     add_trace(&j, 2, &one_of_8);
     finish_job(&j);
@@ -181,14 +181,14 @@ TEST(the_job_is_as_worked_out_by_hand) {
     CHECK_ROWS(&b, "job.job", jobs);
     CHECK_ROWS(&b, "job.format", formats);
     CHECK_ROWS(&b, "job.rank", ranks);
-    check_rows(&b, "job.left_out", NULL, 0); /* filled while reading files */
+    check_rows(&b, "job.left_out", NULL, 0); /* this table is filled while files are read */
     close_job(&b);
 }
 
 TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     /* a: op [0, 100), gemm [10, 60), nccl [40, 70); b, 1000 later: op [0, 100), gemm [20, 90).
      * Rank: window 60 + 70 = 130, P 50 + 70 = 120, C 30, overlap 20, C \ P 10, busy 130, idle 0.
-     * Step 0 is the whole trace less the 900 in between: window 200, idle 200 - 130 = 70. */
+     * Step 0 is the whole trace without the 900 in between: window 200, idle 200 - 130 = 70. */
     static const event_spec first[] = {OP(0, 100), KERNEL("gemm", 10, 50, 0, 7),
                                        KERNEL("ncclDevKernel_SendRecv", 40, 30, 0, 20)};
     static const event_spec second[] = {OP(0, 100), KERNEL("gemm", 20, 70, 0, 7)};
@@ -223,10 +223,11 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
 }
 
 TEST(an_unmarked_step_is_compared_by_what_the_device_did) {
-    /* One process drives two devices; its host's events, [0, 1000), belong to the first. The ranks'
-     * windows are [500, 600) and [510, 605): 95 is not under four fifths of (100 + 95) / 2, though
-     * it is under four fifths of (1000 + 95) / 2. Compute 40 and 44: mean 42, 100 (44 / 42 - 1) =
-     * 4.761904762 %, 42 / 44; cov 2 / 42, gini (44 - 40) / (2 x 84); the longer window is 100. */
+    /* One process drives two devices. The events of its host, [0, 1000), belong to the first. The
+     * windows of the ranks are [500, 600) and [510, 605). 95 is at least four fifths of the median
+     * (100 + 95) / 2; with host events it would be less than four fifths of (1000 + 95) / 2.
+     * Compute is 40 and 44: mean 42, 100 (44 / 42 - 1) = 4.761904762 %, 42 / 44; cov 2 / 42, gini
+     * (44 - 40) / (2 x 84); the longer window is 100. */
     static const event_spec first[] = {OP(0, 1000), KERNEL("gemm", 500, 20, 0, 7),
                                        KERNEL("gemm", 580, 20, 0, 7)};
     static const event_spec second[] = {KERNEL("gemm", 510, 24, 0, 7),
@@ -251,7 +252,7 @@ TEST(an_unmarked_step_is_compared_by_what_the_device_did) {
 }
 
 TEST(a_step_has_the_time_of_its_own_span_alone) {
-    /* Step 1 [0, 50) lies in a, whose op ends at 60; step 2, in b, begins 1000 later. */
+    /* Step 1 [0, 50) is in a, whose op ends at 60. Step 2 is in b, and begins 1000 later. */
     static const event_spec first[] = {STEP("ProfilerStep#1", 0, 50), CALL(1, 1), OP(55, 5),
                                        KERNEL("gemm", 10, 20, 1, 7)};
     static const event_spec second[] = {STEP("ProfilerStep#2", 0, 100), CALL(1, 1),
@@ -272,7 +273,7 @@ TEST(a_step_has_the_time_of_its_own_span_alone) {
 }
 
 TEST(a_ratio_without_a_denominator_is_null) {
-    /* 0 only computes, 1 only communicates, 2 has one kernel of no length (W = 0, yet a kind) */
+    /* 0 only computes, 1 only communicates, 2 has one kernel of length 0, so W is 0 */
     static const event_spec computes[] = {KERNEL("gemm", 0, 10, 0, 7)};
     static const event_spec communicates[] = {KERNEL("ncclDevKernel_AllReduce", 0, 10, 0, 7)};
     static const event_spec instant[] = {KERNEL("ncclDevKernel_AllReduce", 5, 0, 0, 7)};
@@ -301,7 +302,7 @@ TEST(a_ratio_without_a_denominator_is_null) {
 
 enum { N_STEPS = 7, N_RANKS = 4 };
 
-/* A rank whose step s begins at 1000 s and has this length; 0: the step is missing. */
+/* Makes a rank whose step s begins at 1000 s and takes lengths[s]; 0: the step is missing. */
 static tm_trace make_steps(const small_job *b, const int64_t lengths[N_STEPS], bool gpu) {
     event_spec events[3 * N_STEPS];
     char names[N_STEPS][32];
@@ -321,24 +322,24 @@ static tm_trace make_steps(const small_job *b, const int64_t lengths[N_STEPS], b
 
 TEST(a_step_is_partial_under_four_fifths_of_the_median) {
     static const struct {
-        int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and 3, which has no GPU events */
+        int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and of rank 3, which has no GPU events */
         bool partial[N_RANKS];
     } cases[N_STEPS] = {
-        /* median 100, the limit is 80: at it, one below, one above */
+        /* the median is 100, the limit 80: a length at the limit, one below, one above */
         {{100, 80, 100, 500}, {false, false, false, false}},
         {{100, 79, 100, 500}, {false, true, false, false}},
         {{100, 81, 100, 500}, {false, false, false, false}},
-        /* median of two (150 + 100) / 2 = 125, the limit is 100; then 124.5, it is 99.6 */
+        /* the median is (150 + 100) / 2 = 125 and the limit 100; then 124.5 and 99.6 */
         {{150, 100, 0, 500}, {false, false, false, false}},
         {{150, 99, 0, 500}, {false, true, false, false}},
-        /* median 101, the limit is 80.8: nothing is rounded */
+        /* the median is 101 and the limit 80.8, not rounded */
         {{101, 80, 300, 500}, {false, true, false, false}},
         /* only one rank */
         {{0, 0, 7, 1}, {false, false, false, false}},
     };
-    /* Each step as a job of its own, then all in one job, where only the first and last step of a
-     * rank may be partial (rank 1's last is 5). Finally the same with truncated traces: the last
-     * step of each is partial whatever its length, unless it has no GPU event. */
+    /* Each step is a separate job. Then all are in one job, in which only the first and last step
+     * of a rank may be partial (rank 1's last is 5). Finally the same with truncated traces: the
+     * last step of each is partial, whatever its length, unless it has no GPU event. */
     for (int only = 0; only < N_STEPS + 2; only++) {
         small_job b = open_job();
         bool all = only >= N_STEPS, cut = only == N_STEPS + 1;
@@ -409,12 +410,12 @@ TEST(hosts_that_nobody_tells_are_reported_by_their_devices) {
         const char *reported, *path, *expected;
     } cases[] = {
         {0, 0, NULL, "t", "host0"},    {1, 1, NULL, "t", "host0"},
-        {2, 3, NULL, "t", "host0"},                                /* increasing is enough */
+        {2, 3, NULL, "t", "host0"},                                /* numbers need only increase */
         {3, 0, NULL, "t", "host1"},    {4, 0, NULL, "t", "host2"}, /* one device each */
         {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* 5 is between 4 and 6 */
         {8, 3, NULL, "t", "host4"},                                /* 7 is missing */
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
-        {12, 0, NULL, "t", "host5"},   {14, 2, NULL, "t", "host5"}, /* device 1, too */
+        {12, 0, NULL, "t", "host5"},   {14, 2, NULL, "t", "host5"}, /* rank 13 may have device 1 */
     };
     static const char *const jobs[] = {
         "ranks=12 hosts=8 steps=0 events=12 collectives=null "

@@ -1,4 +1,4 @@
-/* Overview: small ranks, worked out by hand. */
+/* Overview: small ranks, computed by hand. */
 #include "analysis_fixture.h"
 
 #define SPAN(category, name, begin, duration, thread)                                              \
@@ -44,7 +44,7 @@ static const struct {
     float blocks, occupancy_pct;
 } launches[] = {{0.5f, 50}, {0.25f, 30}, {4, 100}, {0.75f, 20}, {0.125f, NAN}};
 
-/* Rank 1: a step on the CPU only [0, 50) with an operator [0, 20). */
+/* Rank 1 has a step [0, 50) with an operator [0, 20), on the CPU only. */
 static const event_spec rank_1[] = {NOTE("ProfilerStep#1", 0, 50),
                                     SPAN(TM_CAT_CPU_OP, "aten::mm", 0, 20, 1)};
 
@@ -75,10 +75,11 @@ TEST(steps_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Blocks: [10, 30) 0.5, [30, 40) 0.75, [40, 45) 0.25, [45, 50) 0.375, [50, 60) 0.125, [100, 120)
- * 1 and not 4, [195, 200) 0.75: 10 + 7.5 + 1.25 + 1.875 + 1.25 + 20 + 3.75 = 45.625 of 200.
- * Occupancy: 50 * 30 + 30 * 20 + 100 * 20 + 20 * 5 = 4200 over 75 ns = 56, and known of 75 of 90.
- * Tensor cores: 20 of 30 + 20 + 20 + 5 = 75 ns. The job's are those of rank 0, the only one. */
+/* Blocks: [10, 30) 0.5, [30, 40) 0.75, [40, 45) 0.25, [45, 50) 0.375, [50, 60) 0.125, [100, 120) 1
+ * (at most, instead of 4), [195, 200) 0.75: 10 + 7.5 + 1.25 + 1.875 + 1.25 + 20 + 3.75 = 45.625 of
+ * 200. Occupancy: 50 * 30 + 30 * 20 + 100 * 20 + 20 * 5 = 4200 over 75 ns is 56, known for 75 of 90
+ * ns. Tensor cores: 20 of 30 + 20 + 20 + 5 = 75 ns. The job has the values of rank 0, its only
+ * rank. */
 TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         "rank=0 steps=2 step_ns=200 kernel_ns=65 comm_ns=12 memcpy_ns=8 memset_ns=5 runtime_ns=7 "
@@ -104,8 +105,9 @@ TEST(ranks_and_the_job_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Steps of 100, 100 and 40 ns: the last is under 80 % of their median, so it was cut, and the mean
- * is 100; if all traces were truncated, it is the mean of all, 80. Two kinds have no mean. */
+/* Steps take 100, 100 and 40 ns. The last takes less than 80 % of the median, so it was cut, and
+ * the mean is 100. If all traces were truncated, the mean is of all steps, 80. Two kinds of steps
+ * have no mean. */
 TEST(a_part_of_a_step_and_steps_of_several_kinds_are_in_no_mean) {
     static const event_spec whole[] = {NOTE("ProfilerStep#1", 0, 100),
                                        GPU(TM_CAT_KERNEL, "k", 0, 9, 7)};

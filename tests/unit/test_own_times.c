@@ -1,4 +1,4 @@
-/* Excess of members over the others, and the units they are compared in. */
+/* Excess of a member over the others, and the units in which members are compared. */
 #include "analysis/stragglers/own_times.h"
 
 #include "analysis/stragglers/p_values.h"
@@ -8,13 +8,13 @@ static const struct {
     int64_t ns[5], excess[5];
 } excesses[] = {
     {2, {10, 30}, {-20, 20}},
-    /* median of three others: 3, 3, 2 and 2 */
+    /* medians of the three others are 3, 3, 2 and 2 */
     {4, {1, 2, 3, 10}, {-2, -1, 1, 8}},
-    /* mean of two others: 30, 25, 15 */
+    /* means of the two others are 30, 25 and 15 */
     {3, {10, 20, 40}, {-20, -5, 25}},
-    /* of equal values one remains: 7, 7, 5 */
+    /* of two equal values, one remains among the others: 7, 7, 5 */
     {3, {5, 5, 9}, {-2, -2, 4}},
-    /* middle two of four, halves up: 2.5, 3.5, 3.5, 3, 2.5 */
+    /* means of the middle two of four, halves rounded up: 2.5, 3.5, 3.5, 3, 2.5 */
     {5, {4, 1, 2, 3, 9}, {1, -3, -2, 0, 6}},
 };
 
@@ -40,40 +40,41 @@ TEST(a_member_is_taken_out) {
     assert_int_equal(members[1], 30);
 }
 
-/* Stretches of a group and the steps they are in; each step between the first and the last has
- * `usual` stretches, of 1,000 to 1,099 ns each. */
+/* Stretches of a group, of 1,000 to 1,099 ns each, and their steps. Each step between the first and
+ * the last has `usual` stretches. */
 typedef struct job {
-    size_t n, n_steps, usual, first, last; /* n_steps 0: all `usual` of them outside of steps */
-    size_t alike;                          /* this many consecutive stretches are equal; 0: none */
-    tm_unit_kind unit;                     /* expected, as are the next three */
+    size_t n, n_steps, usual, first, last; /* n_steps 0: all `usual` are outside of steps */
+    size_t alike;      /* number of consecutive stretches that are equal; 0: none are */
+    tm_unit_kind unit; /* expected, as are the next three */
     size_t n_units;
-    int64_t from, to; /* expected, of the first unit; steps are 5, 6, ..., operations 0, 1, ... */
+    int64_t from, to; /* expected, for the first unit; steps count from 5, operations from 0 */
 } job;
 
 static const job jobs[] = {
-    /* Steps: 2^-10 = 0.00098, 4^-5 = 0.00098, 10^-3, 32^-2 = 0.00098. */
+    /* Enough steps: 2^-10 = 0.00098, 4^-5 = 0.00098, 10^-3, 32^-2 = 0.00098. */
     {2, 11, 3, 3, 3, 0, TM_UNIT_STEP, 11, 5, 5},
     {4, 6, 3, 3, 3, 0, TM_UNIT_STEP, 6, 5, 5},
     {10, 4, 3, 3, 3, 0, TM_UNIT_STEP, 4, 5, 5},
     {32, 3, 3, 3, 3, 0, TM_UNIT_STEP, 3, 5, 5},
-    /* One less, 31^-2 = 0.00104: independent stretches. */
+    /* One step less is too few (31^-2 = 0.00104), so units are stretches, which are independent. */
     {2, 10, 6, 6, 6, 0, TM_UNIT_STRETCH, 60, 0, 0},
     {4, 5, 8, 8, 8, 0, TM_UNIT_STRETCH, 40, 0, 0},
     {31, 3, 4, 4, 4, 0, TM_UNIT_STRETCH, 12, 0, 0},
-    /* Those of each step are dependent. */
+    /* Here the stretches of a step are dependent, so units are steps. */
     {4, 5, 8, 8, 8, 8, TM_UNIT_STEP, 5, 5, 5},
     {8, 3, 4, 4, 4, 4, TM_UNIT_STEP, 3, 5, 5},
-    /* The first and last step count with more than half of 4 stretches. */
+    /* The first and last step count if they have more than half of 4 stretches. */
     {4, 7, 4, 3, 3, 0, TM_UNIT_STEP, 7, 5, 5},
     {4, 7, 4, 2, 4, 0, TM_UNIT_STEP, 6, 6, 6},
     {4, 8, 4, 1, 2, 0, TM_UNIT_STEP, 6, 6, 6},
     {4, 4, 8, 3, 8, 0, TM_UNIT_STRETCH, 24, 3, 3},
-    /* One step or none; 1.15 is more than noise gives. */
+    /* One step, or none. 1.15 is more than noise gives. */
     {4, 1, 200, 200, 200, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {4, 0, 200, 0, 0, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {2, 0, 300, 0, 0, 0, TM_UNIT_BLOCK, 300, 0, 0},
-    /* 16384 / 256 = 64 units of 200 / 64 -> 4 steps; 4096 of 5000 / 4096 -> 2; and 64 at least: 190
-     * / 64 -> 3. Numbers are those of the first and last step. */
+    /* Steps are joined to 16384 / 256 = 64 units of 200 / 64 -> 4 steps; to 4096 of 5000 / 4096 ->
+     * 2; or to the minimum of 64: 190 / 64 -> 3. The first unit is from its first to its last
+     * step. */
     {256, 200, 1, 1, 1, 0, TM_UNIT_STEP, 50, 5, 8},
     {4, 5000, 1, 1, 1, 0, TM_UNIT_STEP, 2500, 5, 6},
     {1024, 190, 1, 1, 1, 0, TM_UNIT_STEP, 63, 5, 7},
@@ -124,9 +125,9 @@ TEST(units_are_the_largest_that_tell_enough) {
 }
 
 TEST(blocks_are_8_times_as_long_as_members_stay_alike) {
-    /* With runs of 10 equal stretches the correlation at distance k is 1 - k / 10: 1 + 2 (9 + 8 +
-     * ... + 1) / 10 = 10, so that blocks have 80 stretches; as estimated from a sample, 56 to 104.
-     * 4,000 stretches make 38 to 71 blocks. */
+    /* In runs of 10 equal stretches, the correlation at distance k is 1 - k / 10: 1 + 2 (9 + 8 +
+     * ... + 1) / 10 = 10, so blocks have 80 stretches; estimated from a sample, 56 to 104. 4,000
+     * stretches make 38 to 71 blocks. */
     static const job alike = {.n = 4, .usual = 4000, .alike = 10};
     int64_t steps[4000];
     tm_own_times times = stretches_of(&alike, steps), units;
@@ -146,41 +147,41 @@ TEST(blocks_are_8_times_as_long_as_members_stay_alike) {
     tm_own_times_free(&times);
 }
 
-/* Two members, the second with more work: nothing varies, so that units are stretches. */
+/* The second of two members has more work. Nothing varies, so units are stretches. */
 static const struct {
     size_t n, n_units;
     int64_t steps[5], ns[5][2], units[3][2], to[3];
 } shorts[] = {
-    /* A tenth of the mean of 200, 8, 200, 200 and 9 is 12.3: joined with the next, the last one
-     * with the one before. */
+    /* A tenth of the mean of 200, 8, 200, 200 and 9 is 12.3. A shorter stretch is joined with the
+     * next one, and the last with the one before. */
     {5,
      3,
      {-1, -1, -1, -1, -1},
      {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
      {{100, 200}, {105, 208}, {109, 203}},
      {0, 2, 4}},
-    /* Not joined with another step's. */
+    /* A stretch is not joined with a stretch of another step. */
     {5,
      3,
      {0, 0, 1, 1, 1},
      {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
      {{105, 208}, {100, 200}, {109, 203}},
      {1, 2, 4}},
-    /* For 200, 8, 3 and 200 it is 10.3: with at most 8 + 1, two are too short together, too. */
+    /* For 200, 8, 3 and 200 it is 10.3. Two stretches with 8 + 1 at most are still too short. */
     {4,
      2,
      {0, 0, 0, 1},
      {{100, 200}, {5, 8}, {3, 1}, {100, 200}},
      {{108, 209}, {100, 200}},
      {2, 3}},
-    /* For 100, 8, 9 and 100 it is 5.4. */
+    /* For 100, 8, 9 and 100 it is 5.4, less than 3 + 5. */
     {4,
      3,
      {0, 0, 0, 1},
      {{50, 100}, {2, 5}, {1, 3}, {50, 100}},
      {{50, 100}, {3, 8}, {50, 100}},
      {0, 2, 3}},
-    /* The only one in its step is dropped. */
+    /* A short stretch alone in its step is dropped. */
     {3, 2, {0, 1, 2}, {{100, 200}, {5, 8}, {100, 200}}, {{100, 200}, {100, 200}}, {0, 2}},
 };
 

@@ -46,7 +46,7 @@ TEST(unpacked_events_are_those_that_were_packed) {
             if (bytes_of[a] > 0)
                 t.attrs[a] = filled(&draws, attrs[a], ATTRS, size, bytes_of[a]);
         }
-        assert_ok(tm_timeline_open(&t, &err)); /* it is not packed */
+        assert_ok(tm_timeline_open(&t, &err)); /* does nothing, because it is not packed */
         assert_ok(tm_timeline_pack(&t, &err));
         assert_true(!t.begin_ns && !t.launch && !t.attrs[TM_ATTR_XLA]);
         assert_ok(tm_timeline_open_array(&t, offsetof(tm_timeline, launch), &err));

@@ -1,11 +1,10 @@
-/* A trace split at any byte: its parts join to the whole, or the mismatch is detected. */
+/* A trace is split at any byte: its parts join to the whole, or the mismatch is detected. */
 #include "timeline/part.h"
 
 #include "trace_text.h"
 
 enum { TEXT_MAX = 16384 };
 
-/* Returns everything in a trace as text. */
 static char *text_of(const tm_trace *trace, const tm_names *names) {
     char *text = malloc(TEXT_MAX);
     assert_non_null(text);
@@ -34,9 +33,8 @@ static char *text_of(const tm_trace *trace, const tm_names *names) {
 
 enum { PARTS_MAX = 3 };
 
-/* A document, and the trace read from the whole of it. */
 typedef struct document {
-    char *text; /* with the ' of the source replaced by JSON quotes */
+    char *text; /* the source, with JSON quotes in place of ' */
     size_t size;
     reading whole;
     char *expected;
@@ -83,7 +81,7 @@ static int64_t event_behind(const document *d, int64_t cut) {
     return begin;
 }
 
-/* One part as read by another process, with a dictionary of its own. */
+/* One part, as read by another process with its own dictionary. */
 typedef struct piece {
     tm_trace trace;
     tm_names *names;
@@ -108,7 +106,7 @@ static void join_piece(const document *d, tm_part *into, const tm_part *part,
     assert_int_equal(tm_part_pack(part, names, &bytes, NULL), TM_OK);
     assert_int_equal(tm_part_join_begin(&join, into, d->whole.ground.names, bytes.data, NULL),
                      TM_OK);
-    for (size_t i = 0; i < trace->events.n; i++) /* one event at a time */
+    for (size_t i = 0; i < trace->events.n; i++)
         assert_int_equal(
             tm_join_events(&join.rows, (const tm_raw_event *)trace->events.data + i, 1, NULL),
             TM_OK);
@@ -120,7 +118,7 @@ static void join_piece(const document *d, tm_part *into, const tm_part *part,
     tm_vec_free(&bytes);
 }
 
-/* Splits the document at n - 1 bytes. True if the parts fit; then they must equal the whole. */
+/* Splits at n - 1 bytes. Returns whether the parts fit: they then must equal the whole. */
 static bool cut_at(const document *d, const int64_t *cuts, int n) {
     piece pieces[PARTS_MAX] = {0};
     tm_part parts[PARTS_MAX] = {0};
@@ -217,8 +215,8 @@ static const char rich[] =
     "], 'host_name': 'node1', 'displayTimeUnit': 'ms'}\n";
 
 TEST(parts_of_a_cut_anywhere_are_the_whole) {
-    /* No text here only looks like an event, so only splits after the last event's first byte find
-     * no event to begin with. */
+    /* No text only looks like an event. So only a split after the first byte of the last event
+     * finds no event to start with. */
     assert_int_equal(count_cuts(rich), last_of(rich, K));
 }
 
@@ -235,7 +233,7 @@ TEST(three_parts_are_the_whole_also_where_one_is_empty) {
     close_document(&d);
 }
 
-/* Devices are judged only when all parts are known. */
+/* Devices are judged when all parts are known. */
 TEST(marks_and_flows_are_joined) {
     static const char text[] =
         "{'traceEvents':[" X
@@ -254,8 +252,8 @@ TEST(marks_and_flows_are_joined) {
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
-/* If there are more flows than are kept, whole and parts keep the same ones. One flow in 50 ends at
- * an event; for the last of these only if its flow is in the sample. */
+/* If there are more flows than are kept, whole and parts keep the same. One flow in 50 ends at an
+ * event; the last such flow counts only if it is in the sample. */
 TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);
@@ -303,7 +301,7 @@ TEST(repairs_are_counted_once_wherever_the_seam_is) {
             "'ts':3,'dur':1,'args':{'a':'x\ty',}") "," X
                                                    "'name':'an 'odd' one','ts':4,'dur':1}," EVENT(
                                                        "'ts':5,'dur':-1.-500") "," AT(6) "]}";
-    /* No part begins at a malformed event: the part before it reads past it. */
+    /* No part begins at a malformed event: the part before it reads over it. */
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
@@ -314,8 +312,8 @@ TEST(what_only_looks_like_an_event_is_found_out) {
     static const char in_metadata[] =
         "{'traceEvents':[" AT(1) "," AT(2) "],'l':[" FALSE_EVENT "," FALSE_EVENT "]}";
     int64_t first = (int64_t)strlen("{'traceEvents':[");
-    /* Splits up to the first event begin there; after it, up to the last false event, at a false
-     * event; after that, up to the last event, at the last event. */
+    /* A split up to the first event begins there. A later split, up to the last false event, begins
+     * at a false event. A split after that, up to the last event, begins at the last event. */
     assert_int_equal(count_cuts(in_args),
                      first + last_of(in_args, "{'ph':'X','cat") - last_of(in_args, FALSE_EVENT));
     assert_int_equal(count_cuts(in_metadata), last_of(in_metadata, "{'ph':'X','cat"));
@@ -337,9 +335,9 @@ TEST(malformed_text_fails_in_some_part) {
         "{'traceEvents':[" AT(1) "," EVENT("'ts':2 'dur':1") "]}",
         "{'traceEvents':[" AT(1) "," AT(2) "]} x",
         "[" AT(1) "," AT(2) "]}",
-        /* a part in the middle would read on from one list into the other */
+        /* a middle part would continue from one list into the other */
         "[" AT(1) "," AT(2) "],'traceEvents':[" AT(3) "]",
-        /* quotes that cannot be repaired: what looks like an event inside is none */
+        /* quotes that cannot be repaired contain something that looks like an event */
         "[" X "'ts':1,'name':'a, {'ts':7,'ph':7}, b'}," AT(2) "]",
         "[" AT(1) "," AT(2) "],'a':1}",
         "[" AT(1) "],'traceEvents':[" AT(2) "]}",
@@ -365,7 +363,7 @@ TEST(a_part_follows_only_where_the_one_before_it_ends) {
         tm_part part;
         bool follows;
     } cases[] = {
-        {{.index = 1, .n = 3, .begin = 100, .end = 200}, true}, /* has seen no object */
+        {{.index = 1, .n = 3, .begin = 100, .end = 200}, true}, /* no object was seen */
         {{.index = 1, .n = 3, .begin = 99, .end = 200}, false},
         {{.index = 1, .n = 3, .begin = 101, .end = 200}, false},
         {{.index = 2, .n = 3, .begin = 100, .end = -1, .in_object = true}, true},

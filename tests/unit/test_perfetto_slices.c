@@ -1,4 +1,4 @@
-/* Slice ends of Perfetto traces, in the orders that writers use. */
+/* Ends of slices in Perfetto traces, in the orders in which writers write them. */
 #include "readers/perfetto/perfetto_slices.h"
 
 #include "timeline_fixture.h"
@@ -26,7 +26,7 @@ TEST(ends_are_given_to_begins) {
         {"tracks apart", 4, {{0, 0, 0}, {1, 1, 1}, {2, 0, E}, {3, 1, E}}, {2, 2}},
         {"a file that is not sorted", 4, {{4, 0, 0}, {6, 0, E}, {1, 0, 1}, {2, 0, E}}, {2, 1}},
         {"not ended, and an end of nothing", 3, {{5, 0, E}, {6, 0, 0}, {7, 1, E}}, {OPEN}},
-        /* PyTorch's groups: times do not say whether 0 ends at 5 or 9. */
+        /* In PyTorch's groups, times do not show whether 0 ends at 5 or 9. */
         {"a group, one after another",
          6,
          {{0, 0, 0}, {5, 0, 1}, {9, 0, 2}, {5, 0, E}, {9, 0, E}, {9, 0, E}},
@@ -39,7 +39,7 @@ TEST(ends_are_given_to_begins) {
          6,
          {{0, 0, 0}, {4, 0, 1}, {1, 0, 2}, {6, 0, E}, {8, 0, E}, {2, 0, E}},
          {6, 4, 1}},
-        /* No groups: time goes back between tracks, or the pairs would cross. */
+        /* These are not groups: time goes back between tracks, or the pairs would cross. */
         {"threads that take turns",
          6,
          {{10, 0, 0}, {12, 0, 1}, {5, 1, 2}, {15, 0, E}, {20, 0, E}, {6, 1, E}},

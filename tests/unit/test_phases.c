@@ -1,4 +1,4 @@
-/* Training phases and waiting for input: small ranks, worked out by hand. */
+/* Training phases and waiting for input: small ranks, computed by hand. */
 #include "analysis_fixture.h"
 
 #define SPAN(category, name, begin, duration, thread)                                              \
@@ -25,7 +25,7 @@
  *              other 1000 - 480 = 520 */
 static const event_spec step[] = {
     NOTE("ProfilerStep#7", 0, 1000),
-    NOTE("train", 0, 990), /* encloses anything, so does not mark a phase */
+    NOTE("train", 0, 990), /* it contains everything, so it does not mark a phase */
     NOTE(LOAD, 10, 50),
     OP("aten::mm", 100, 50, 1),
     CALL(110, 10, 1, 1),
@@ -35,7 +35,7 @@ static const event_spec step[] = {
     CALL(210, 5, 2, 1),
     OP("autograd::engine::evaluate_function: MmBackward0", 300, 40, 2),
     CALL(310, 5, 4, 2),
-    OP("aten::detach", 350, 10, 2), /* from a hook: autograd's thread only works on backward */
+    OP("aten::detach", 350, 10, 2), /* called by a hook: autograd's thread only works on backward */
     OP("torch::autograd::AccumulateGrad", 380, 20, 2),
     CALL(385, 5, 5, 2),
     OP("clip", 420, 20, 1),
@@ -72,7 +72,6 @@ TEST(a_step_of_training_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Checks the five host times. */
 static void check_host(const event_spec *events, size_t n, const int64_t *expected, size_t steps) {
     static const char *const columns[] = {"host_forward_ns", "host_backward_ns",
                                           "host_optimizer_ns", "host_data_ns", "host_other_ns"};
@@ -90,8 +89,9 @@ static void check_host(const event_spec *events, size_t n, const int64_t *expect
 #define CHECK_HOST(events, expected)                                                               \
     check_host(events, COUNT(events), expected, COUNT(expected) / 5)
 
-/* Two micro-batches: the second forward [60, 80) is in a gap of backward, which stays open. The end
- * of a step ends forward, too: after the call at [130, 140) the step ends, without backward. */
+/* There are two micro-batches. The second forward [60, 80) is in a gap of backward, which stays
+ * open. The end of a step ends forward, too: after the call [130, 140), the step ends without
+ * backward. */
 TEST(a_gap_in_which_the_program_works_is_not_backward) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 150), OP("aten::mm", 10, 20, 1),
@@ -104,7 +104,7 @@ TEST(a_gap_in_which_the_program_works_is_not_backward) {
     CHECK_HOST(events, expected);
 }
 
-/* On the CPU autograd runs on the main thread. */
+/* On the CPU, autograd runs on the main thread. */
 TEST(backward_on_the_main_thread_is_reported_by_its_names) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 100),
@@ -117,8 +117,8 @@ TEST(backward_on_the_main_thread_is_reported_by_its_names) {
     CHECK_HOST(events, expected);
 }
 
-/* Without backward all calls are forward, from first to last. Without a marked step, the thread
- * with most operators is the program's and the whole trace is the step, [10, 90). */
+/* Without backward, everything from the first to the last call is forward. Without a marked step,
+ * the thread with most operators is the program's, and the step is the whole trace, [10, 90). */
 TEST(without_backward_all_calls_are_forward) {
     static const event_spec events[] = {OP("aten::mm", 10, 20, 1), OP("aten::mm", 50, 10, 1),
                                         OP("aten::copy_", 70, 20, 3)};
@@ -126,8 +126,8 @@ TEST(without_backward_all_calls_are_forward) {
     CHECK_HOST(events, expected);
 }
 
-/* Rank 0 waits in [10, 40) and, in parallel, in a worker's [20, 50): the union counts. Rank 2 waits
- * longer, most in step 2; rank 1 never waits and has no GPU. */
+/* Rank 0 waits in [10, 40) and, at the same time, in a worker's [20, 50): the union counts. Rank 2
+ * waits longer, most in step 2. Rank 1 never waits, and has no GPU. */
 TEST(waiting_for_input_is_as_worked_out_by_hand) {
     static const event_spec rank_0[] = {NOTE("ProfilerStep#1", 0, 100), NOTE(LOAD, 10, 30),
                                         SPAN(TM_CAT_CPU_OP, LOAD, 20, 30, 2), KERNEL(30, 70, 1, 7)};

@@ -9,12 +9,12 @@
 
 enum { CELLS = 8, STEP = 1000 };
 
-/* One step of 1000 ns: each rank's compute, input wait, launch and copy-out time. */
+/* One step of 1000 ns, with each rank's compute, input wait, launch and copy-out time. */
 typedef struct cells_case {
     int64_t compute[CELLS], input[CELLS], launch[CELLS], copies[CELLS];
-    const char *unmarked; /* rank=N without steps */
+    const char *unmarked; /* "rank=N": this rank has no steps */
     const char *programs; /* a letter for each rank's program */
-    const char *slow;     /* "rank reason over" of each */
+    const char *slow;     /* slow devices: "rank reason over" of each */
 } cells_case;
 
 static void add_cell(tm_tables *tables, int64_t rank, int64_t step, const int64_t ns[4]) {
@@ -37,7 +37,7 @@ static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
 }
 
 TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
-    /* Half of 8 are at or below the fourth smallest; 5 % of the step are 50. */
+    /* Half of 8 devices are at or below the fourth smallest. 5 % of the step are 50. */
     static const cells_case cases[] = {
         {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 149, 100, 100, 100}, .slow = ""},
@@ -50,14 +50,14 @@ TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
          .launch = {0, 0, 0, 70, 0, 0, 0, 0},
          .copies = {0, 0, 90, 0, 0, 0, 0, 0},
          .slow = "2 copies 90 3 launch 70 "},
-        /* A device that computes nothing, or has no steps, is neither compared with nor slow. */
+        /* A device without computation or steps is neither slow nor compared with. */
         {.compute = {0, 0, 0, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {0, 0, 1, 1, 1, 100, 100, 100},
          .input = {0, 0, 0, 0, 0, 0, 0, 900},
          .unmarked = "rank=7",
          .slow = "5 compute 99 6 compute 99 "},
-        /* Two stages of a pipeline, the second with twice the work: one device is slow in its
-         * stage; and a device whose program no other runs. */
+        /* The second of two pipeline stages has twice the work: one device is slow in its stage.
+         * Then a device runs a program that no other runs. */
         {.compute = {100, 100, 100, 100, 200, 200, 260, 200},
          .programs = "aaaabbbb",
          .slow = "6 compute 60 "},
@@ -99,7 +99,7 @@ TEST(of_large_jobs_steps_of_slow_devices_alone_are_kept) {
             add_cell(&tables, rank, step, rank == SLOW && step % 3 > 0 ? more : usual);
     judge(&tables, RANKS, NULL);
     const tm_table *steps = tm_tables_find(&tables, "pod.step");
-    assert_int_equal(steps->n_rows, 100); /* of three */
+    assert_int_equal(steps->n_rows, 100); /* rank SLOW is slow in two of three steps */
     for (size_t i = 0; i < steps->n_rows; i++)
         assert_int_equal(tm_table_cell(steps, i, "rank")->value.i, SLOW);
     const tm_table *ranks = tm_tables_find(&tables, "pod.rank");

@@ -1,4 +1,4 @@
-/* What held a rank up: which operations released it, how long it waited, and cost passed back. */
+/* What held a rank up: which operations released it, its waits, and costs passed back. */
 #include "waits/rank_waits.h"
 
 #include "timeline_fixture.h"
@@ -10,7 +10,7 @@ typedef struct op {
     uint64_t group;
     int64_t begin_ns, end_ns, wait_ns;
     bool together;
-    bool released; /* expected, as are the waits since its group was last together: */
+    bool released; /* expected, like the waits since its group was last together: */
     int64_t all_ns, other_ns;
 } op;
 
@@ -39,7 +39,7 @@ static const op ops[] = {
 
 static const int64_t computes[][2] = {{0, 100}, {200, 300}, {400, 450}};
 
-/* Builds the rank's timeline with an event for each operation, named by a letter. */
+/* Builds the rank's timeline, with an event for each operation. Its name is a letter. */
 static tm_timeline build_rank(ground *g, int64_t rank, const op *list, size_t n) {
     static const char *const names[] = {"a", "b", "c", "d", "e", "f", "g", "h"};
     event_spec events[COUNT(names) + COUNT(computes)];
@@ -83,7 +83,6 @@ static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *
     return visits;
 }
 
-/* A rank with its known waits and its participations. */
 typedef struct scene {
     ground ground;
     tm_timeline timeline;
@@ -122,7 +121,7 @@ TEST(waits_are_summed_since_the_group_was_together) {
     close_scene(&s);
 }
 
-/* Like ops, but A was never together: at 410 its own 80 are among the 140. */
+/* Like open_scene of `ops`, but A was never together, so at 410 its own 80 are among the 140. */
 static scene open_apart(void) {
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);
@@ -139,7 +138,7 @@ TEST(own_waits_of_a_group_are_reported_apart) {
     close_scene(&s);
 }
 
-/* Adds a cost of the rank to pass back from operation i. */
+/* Adds a cost that the rank must pass back from operation i. */
 static void owe(scene *s, tm_vec *pending_costs, size_t i, int64_t step, int64_t ns) {
     tm_pending_cost pending_cost = {5, step, ns, event_of(&s->ground, &s->timeline, i), ORIGIN};
     assert_non_null(tm_vec_append(pending_costs, &pending_cost, 1));
@@ -164,12 +163,12 @@ static void check_claims(scene *s, tm_vec *pending_costs, const tm_cost_share *e
 TEST(pending_costs_go_to_the_waits_in_proportion) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec pending_costs = TM_VEC(tm_pending_cost);
-    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4: 16 splits into 8, 6 and 2. C at 330
-     * waited in operation 0 only. Costs of the same step are added up. */
+    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4, so 16 is split into 8, 6 and 2. C at
+     * 330 waited only in operation 0. Costs of the same step are added up. */
     owe(&s, &pending_costs, 6, 1, 16);
     owe(&s, &pending_costs, 3, 1, 5);
     owe(&s, &pending_costs, 3, 2, 7);
-    /* B at 320: 80 in operation 0; at 510: only 20 in operation 4 since B was together. */
+    /* B at 320 waited 80 in operation 0. B at 510 waited only 20 (operation 4) since 400. */
     owe(&s, &pending_costs, 2, 3, 100);
     owe(&s, &pending_costs, 5, 3, 10);
     static const tm_cost_share expected[] = {
@@ -183,13 +182,13 @@ TEST(pending_costs_go_to_the_waits_in_proportion) {
 TEST(nothing_is_lost_to_rounding) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec pending_costs = TM_VEC(tm_pending_cost);
-    /* Running sums 80, 140 and 160 of 160, times 3: 1.5, 2.625 and 3, which round to 2, 3 and 3.
-     * Times 1: 0.5, 0.875 and 1 round to 1, 1 and 1. */
+    /* Of 160, the running sums are 80, 140 and 160. Times 3, they are 1.5, 2.625 and 3, rounded to
+     * 2, 3 and 3. Times 1, they are 0.5, 0.875 and 1, rounded to 1, 1 and 1. */
     owe(&s, &pending_costs, 6, 1, 3);
     owe(&s, &pending_costs, 6, 2, 1);
     static const tm_cost_share expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
     check_claims(&s, &pending_costs, expected, COUNT(expected));
-    /* More than a double represents exactly. */
+    /* More than a double can represent exactly. */
     owe(&s, &pending_costs, 6, 1, INT64_MAX / 3);
     tm_vec claims = TM_VEC(tm_cost_share);
     assert_int_equal(tm_rank_waits_pass(&s.held, &pending_costs, &claims, &s.ground.err), TM_OK);
@@ -211,7 +210,7 @@ TEST(pending_costs_pass_over_waits_of_their_own_group) {
 }
 
 TEST(each_rank_has_its_own_waits) {
-    /* Rank 5 as above; rank 6 only with operations 2 to 6, so it has no share of operation 0. */
+    /* Rank 5 is as above. Rank 6 has only operations 2 to 6, so it has no share of operation 0. */
     scene s = open_scene(ops, COUNT(ops));
     tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
     tm_vec visits = visits_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);
@@ -232,7 +231,7 @@ TEST(each_rank_has_its_own_waits) {
 }
 
 TEST(members_are_those_of_groups_that_wait) {
-    scene s = open_scene(ops, COUNT(ops)); /* C's are transfers */
+    scene s = open_scene(ops, COUNT(ops)); /* C's operations are transfers */
     tm_vec members = TM_VEC(tm_group_member);
     assert_int_equal(tm_rank_waits_members(&s.held, &members, &s.ground.err), TM_OK);
     const tm_group_member *m = members.data;

@@ -1,12 +1,12 @@
 /* Answers of NCCL's RAS, in the words and order of NCCL's src/ras/client_support.cc: the rows of
- * hang.ras, what is left out, and what is refused. */
+ * hang.ras, what is left out, and what is rejected. */
 #include <inttypes.h>
 
 #include "analysis/hang/ras.h"
 #include "tmerge/analysis.h"
 #include "trace_text.h"
 
-/* Global rank N is process 10N on host 10.0.0.N. Counts are of AllGather and AllReduce. */
+/* Global rank N is process 10N on host 10.0.0.N. Counts are of AllGather, then AllReduce. */
 #define PLACE(r, global)                                                                           \
     "{'rank':" #r ",'host':'10.0.0." #global "','pid':10" #global                                  \
     ",'cuda_dev':0,'nvml_dev':" #global
@@ -65,8 +65,8 @@ static void rows_text(const tm_ras *ras, char *out, size_t size) {
 }
 
 /* All ranks of a communicator launch the same collectives in the same order. A rank with fewer, and
- * no more of any kind, is behind; one with more of some kind launched others. The sums are what
- * orders them: 3 + 12 = 15 is most, where nothing else is said. */
+ * no more of any kind, is behind. A rank with more of some kind launched others. If nothing else is
+ * stated, the largest sum is 3 + 12 = 15. */
 TEST(a_rank_is_reported_by_its_state_and_its_counts) {
     static const struct {
         const char *comms, *rows;
@@ -75,10 +75,10 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 3, 12)), ""), "", 0},
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 11), RANK(1, 1, 3, 12)), ""),
          "1 0 0 behind AllReduce 11 12;", 0},
-        /* 12 - 11 = 1 AllReduce, 3 - 1 = 2 AllGather */
+        /* 12 - 11 = 1 AllReduce less, and 3 - 1 = 2 AllGather */
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 1, 11)), ""),
          "1 1 1 behind AllGather 1 3;", 0},
-        /* 4 + 11 = 15 too, but another kind */
+        /* 4 + 11 is 15, too, but with another kind */
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 4, 11)), ""),
          "1 1 1 differs AllGather 4 3;", 0},
         {COMM("0xa", 6,
@@ -103,16 +103,16 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 11), RANK(1, 1, 3, 12)),
               "") "," COMM("0xb", 2, TWO(RANK(0, 1, 3, 12), RANK(1, 2, 3, 12)), ""),
          "1 0 - behind AllReduce 11 12;", 0},
-        /* Two have, and number them differently. */
+        /* Two communicators have all processes, and number them differently. */
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 11), RANK(1, 1, 3, 12)),
               "") "," COMM("0xb", 2, TWO(RANK(0, 1, 3, 12), RANK(1, 0, 3, 12)), ""),
          "1 0 - behind AllReduce 11 12;", 0},
-        /* NCCL does not know the process of one. */
+        /* NCCL does not know the process of one rank. */
         {COMM("0xa", 2, RANK(0, 0, 3, 12),
               "{'rank':1,'host':'unknown','pid':-1,'cuda_dev':0,'nvml_dev':0,'status':{"
               "'unresponsive':true,'considered_dead':true}}"),
          "1 1 - dead - - -;", 0},
-        /* No rank of its communicator, and one twice. */
+        /* Two are not ranks of the communicator; then one rank occurs twice. */
         {COMM("0xa", 2, THREE(RANK(0, 0, 3, 12), RANK(1057455228, 1, 3, 12), RANK(-1, 1, 3, 12)),
               ""),
          "", 2},
@@ -133,7 +133,7 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
     tm_ras_destroy(ras);
 }
 
-/* NCCL 2.28.7 and 2.28.9 write no comma between nvml_dev and status of a missing rank. */
+/* NCCL 2.28.7 and 2.28.9 omit the comma between nvml_dev and status of a missing rank. */
 TEST(the_comma_that_nccl_2_28_forgets_is_added_and_counted) {
     char text[TRACE_TEXT_MAX], rows[256];
     tm_ras *ras = tm_ras_create();
@@ -152,7 +152,7 @@ TEST(what_is_no_whole_answer_is_refused_at_its_byte) {
     static const struct {
         const char *text, *why;
         int64_t offset;
-        bool is; /* taken for an answer */
+        bool is; /* it counts as an answer */
     } cases[] = {
         {"NCCL version 2.26.2 compiled with CUDA 12.6\n", "ncclras -f json", -1, true},
         {"{'communicators_count':1,'communicators':{}}", "have a list of communicators", -1, true},
@@ -179,7 +179,7 @@ TEST(what_is_no_whole_answer_is_refused_at_its_byte) {
     for (size_t n = 1; n < whole; n++) {
         tm_error err = {.offset = -1};
         assert_int_equal(read_answer(ras, text, n, &err), TM_ERR_INPUT);
-        assert_in_range(err.offset, n - 1, n); /* where a token ends early, or the file */
+        assert_in_range(err.offset, n - 1, n); /* where a token or the file ends early */
     }
     tm_ras_destroy(ras);
 }

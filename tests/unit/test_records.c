@@ -1,4 +1,4 @@
-/* Records made from a rank's communication kernels, and which of their sequences agree. */
+/* Records made of a rank's communication kernels, and which of their sequences agree. */
 #include "match/records.h"
 
 #include "comm_fixture.h"
@@ -21,7 +21,7 @@ static size_t n_left_out(const tm_match_input *input) {
     return (size_t)n;
 }
 
-/* Collects the input of a rank with more than communication. */
+/* Collects the input of a rank that has other events, too. */
 static tm_match_input input_of(ground *g, const tm_timeline *timeline, int64_t world_size) {
     tm_match_input input;
     tm_match_input_init(&input);
@@ -112,8 +112,8 @@ TEST(a_record_holds_all_that_matching_needs) {
     close_ground(&g);
 }
 
-/* Kernels left to inference on streams 9 and 5: by stream, with their count and their name without
- * arguments and parameters. */
+/* Kernels without metadata on streams 9 and 5, sorted by stream, with their number, and their name
+ * without arguments and parameters. */
 TEST(kernels_without_metadata_are_left_to_inference) {
     static const comm_spec kernels[] = {
         {.begin_ns = 0, .stream = 9, .kernel = "ncclDevKernel_AllReduce_RING(Args<4096ul>)"},
@@ -224,8 +224,8 @@ TEST(streams_correspond_by_their_first_kernel) {
     close_ground(&g);
 }
 
-/* Operations 5 and 6 in either order on two streams: one sequence each, in which the two are
- * distinguished although they have the same kind and size. */
+/* Operations 5 and 6 are in either order on two streams. They are one sequence each, although they
+ * have the same kind and size. */
 TEST(named_kernels_have_one_order_whatever_their_streams) {
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
@@ -280,7 +280,7 @@ static int64_t bytes_of(ground *g, const char *name, const char *dtype, int64_t 
     return bytes;
 }
 
-/* 3 elements in and 5 out: all-gathers and receives count the output, all others the input. */
+/* With 3 elements in and 5 out, all-gathers and receives count the output, all others the input. */
 TEST(bytes_are_elements_of_a_type_in_or_out) {
     static const struct {
         int64_t bytes;
@@ -308,25 +308,25 @@ TEST(bytes_are_elements_of_a_type_in_or_out) {
     assert_int_equal(bytes_of(&g, "allreduce", "Float", -1, 5), -1);
     assert_int_equal(bytes_of(&g, "allgather", "Float", 5, -1), -1);
     assert_int_equal(bytes_of(&g, "allreduce", "Float", 0, 5), 0);
-    /* (2^63 - 1) / 32 = 288230376151711743 elements of up to 16 bytes are accepted, one more is
-     * not: the sum of two such sizes fits */
+    /* Up to (2^63 - 1) / 32 = 288230376151711743 elements of up to 16 bytes are accepted, because
+     * the sum of two such sizes fits. */
     assert_int_equal(bytes_of(&g, "allreduce", "ComplexDouble", 288230376151711743, 0),
                      4611686018427387888);
     assert_int_equal(bytes_of(&g, "allreduce", "ComplexDouble", 288230376151711744, 0), -1);
     close_ground(&g);
 }
 
-/* Steps 3 [0, 100) and 4 [200, 300); launch 2 is in step 3, launch 3 in no step. */
+/* Steps are 3 [0, 100) and 4 [200, 300). Launch 2 is in step 3, and launch 3 in no step. */
 TEST(the_step_is_that_of_the_launch_or_of_the_window) {
     static const struct {
         int64_t begin_ns, correlation, step;
     } cases[] = {
-        {220, 2, 3},               /* launched in 3, which so lasts until its end, 221 */
-        {50, 0, 3},                /* no launch: the step's window */
-        {0, 0, 3},                 /* begin is inclusive */
-        {299, 0, 4},               /* the last nanosecond */
-        {300, 0, -1},              /* end is exclusive */
-        {400, 0, -1}, {250, 3, 4}, /* launched in no step: the step's window */
+        {220, 2, 3},  /* launched in step 3, which therefore lasts until 221, the kernel's end */
+        {50, 0, 3},   /* no launch, so the step's window counts */
+        {0, 0, 3},    /* begins are inclusive */
+        {299, 0, 4},  /* the last nanosecond */
+        {300, 0, -1}, /* ends are exclusive */
+        {400, 0, -1}, {250, 3, 4}, /* launched in no step, so the step's window counts */
         {500, 3, -1},
     };
     static const event_spec others[] = {
@@ -358,7 +358,7 @@ TEST(operators_on_the_cpu_are_no_records) {
     ground g = open_ground();
     tm_timeline timeline = build_comm(&g, 0, &kernel, 1, others, COUNT(others));
     tm_match_input input = input_of(&g, &timeline, 2);
-    /* the operator's metadata do not belong to a kernel */
+    /* metadata of an operator do not belong to a kernel */
     assert_int_equal(input.records.n, 0);
     assert_int_equal(input.bare.n, 1);
     tm_match_input_free(&input);
@@ -373,15 +373,15 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
         int agrees;
     } rows[] = {
         {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
-        {1, 0, 5, 3, 1, 1},                              /* equal, whatever the next stream has */
-        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* different count */
+        {1, 0, 5, 3, 1, 1},                              /* equal, whatever the next lane has */
+        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* other count */
         {2, 0, 5, 3, 0, 1},                              /* equals the first row */
         {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},
-        {2, 1, 6, 3, 2, 0},                              /* different digest */
+        {2, 1, 6, 3, 2, 0},                              /* other digest */
         {3, 0, 5, 3, 4, 0},          {3, 0, 5, 3, 4, 0}, /* the same rank twice */
         {4, 0, 5, 3, 0, 1},                              /* only one rank */
         {5, 0, 5, 2, 0, 0},          {5, 0, 5, 3, 1, 0},
-        {5, 0, 5, 3, 2, 0}, /* the first differs */
+        {5, 0, 5, 3, 2, 0}, /* the first has another count */
         {UINT64_MAX, 0, 1, 1, 0, 1}, {UINT64_MAX, 0, 1, 1, 1, 1},
     };
     tm_sequence sequences[COUNT(rows)];
@@ -400,22 +400,22 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     tm_match_compare(NULL, 0, NULL, 0);
 }
 
-/* Sequences of two kernels of ranks 0 and 1, stream 1 of group 7. */
+/* Ranks 0 and 1 have a sequence of two kernels each, in lane 1 of group 7. */
 TEST(only_whole_groups_of_the_same_steps_agree) {
     static const struct {
         int32_t group_size;
-        int64_t first_step, last_step; /* of rank 1; those of rank 0 are 3 and 4 */
+        int64_t first_step, last_step; /* steps of rank 1; those of rank 0 are 3 and 4 */
         int way, agrees;
         bool named;
     } cases[] = {
         {2, 3, 4, TM_MATCH_ORDER, 1, false},
         {3, 3, 4, TM_MATCH_ORDER, 0, false}, /* a member is missing */
-        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* distinguishable operations */
+        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* operations can be distinguished */
         {3, 3, 4, TM_MATCH_PAIR, 1, false},
         {2, 4, 5, TM_MATCH_ORDER, 0, false}, /* one step later */
-        {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* one kernel off at the boundary */
+        {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* another step for one kernel at the boundary */
         {2, 2, 4, TM_MATCH_ORDER, 1, false},
-        {2, -1, 5, TM_MATCH_ORDER, 1, false}, /* unknown */
+        {2, -1, 5, TM_MATCH_ORDER, 1, false}, /* the first step is unknown */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_sequence runs[2];
@@ -437,8 +437,8 @@ TEST(only_whole_groups_of_the_same_steps_agree) {
     }
 }
 
-/* Three kernels each in two streams. In stream 1 rank 0 lacks the second of four and rank 1 the
- * third; ends come in any order. */
+/* Two streams have three kernels each. In stream 1, rank 0 lacks the second of four and rank 1 the
+ * third. Ends are in any order. */
 TEST(ends_tell_a_shift_that_counts_hide) {
     static const int64_t ends_ms[2][2][3] = {{{10, 20, 40}, {50, 70, 80}},
                                              {{10, 20, 40}, {50, 60, 80}}};
@@ -467,7 +467,7 @@ TEST(ends_tell_a_shift_that_counts_hide) {
         assert_int_equal(runs[i].agrees, runs[i].lane == 0);
 }
 
-/* Compares the sequences of ranks 0 and 1 and drops those that disagree; checks records and
+/* Compares the sequences of ranks 0 and 1, and drops those that disagree. Checks the records and
  * unmatched kernels of both. */
 static void check_pair(ground *g, const comm_spec *zero, size_t n_zero, const comm_spec *one,
                        size_t n_one, bool agree) {
@@ -507,7 +507,7 @@ TEST(ranks_whose_runs_differ_are_unmatched) {
         {{AR, AG}, {AR}, 1, false},
         {{AR, AG}, {AR, AR}, 2, false},
         {{AR, AG}, {AG, AR}, 2, false},
-        /* sizes, in elements of 4 and 2 bytes: 8 equals 8 but not 6; all-to-alls may differ */
+        /* sizes in elements of 4 and 2 bytes: 8 bytes equal 8, not 6; all-to-alls may differ */
         {{SIZED("allreduce", 2, "Int"), BARRIER},
          {SIZED("allreduce", 4, "Half"), BARRIER},
          2,
@@ -551,13 +551,13 @@ static void set_ends(comm_spec *specs, size_t n, int32_t other) {
 }
 
 TEST(transfers_go_first_in_first_out_for_each_direction) {
-    /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends in between */
+    /* 0 sends 3, 5, 7 elements and receives 2; 1 receives on two streams and sends between */
     comm_spec zero[] = {transfer("send", 10, 1, 3), transfer("recv", 20, 1, 2),
                         transfer("send", 30, 1, 5), transfer("send", 40, 2, 7)};
     comm_spec one[] = {transfer("send", 5, 1, 2), transfer("recv", 50, 2, 3),
                        transfer("recv", 60, 1, 5), transfer("recv", 70, 2, 7)};
     static const uint64_t keys[2][4] = {{0, 0, 1, 2}, {0, 0, 1, 2}};
-    static const int partner[4] = {1, 0, 2, 3}; /* index in rank 1's records of rank 0's match */
+    static const int partner[4] = {1, 0, 2, 3}; /* [record of rank 0] matching record of rank 1 */
     ground g = open_ground();
     set_ends(zero, COUNT(zero), 1);
     set_ends(one, COUNT(one), 0);
@@ -604,12 +604,12 @@ TEST(dropping_leaves_what_needs_no_order) {
     ground g = open_ground();
     tm_match_input input = collect_rank(&g, 0, kernels, COUNT(kernels), 2);
     assert_int_equal(input.records.n, 5);
-    /* no answers */
+    /* without answers */
     assert_int_equal(tm_match_drop(&input, NULL, 0, &g.err), TM_OK);
     assert_int_equal(input.records.n, 2);
     assert_int_equal(record_at(&input, 0)->way, TM_MATCH_COMMS_ID);
     assert_int_equal(record_at(&input, 1)->way, TM_MATCH_SEQ);
-    assert_int_equal(input.loose.n, 2); /* unnumbered ones, for alignment */
+    assert_int_equal(input.loose.n, 2); /* kernels without a number are left for alignment */
     assert_int_equal(n_left_out(&input), 1);
     assert_int_equal(((tm_left_out *)input.left_out.data)->reason, TM_UNMATCHED_TRANSFERS);
     tm_match_input_free(&input);
@@ -623,7 +623,7 @@ TEST(a_rank_is_answered_by_its_own_sequence) {
         tm_match_input input = collect_rank(&g, 1, &kernel, 1, 2);
         tm_sequence own = *(const tm_sequence *)input.sequences.data;
         tm_sequence answers[] = {own, own, own};
-        answers[0].rank = 2; /* another rank's or stream's: opposite answer */
+        answers[0].rank = 2; /* the answers for another rank and another lane are the opposite */
         answers[1].lane = 1;
         answers[0].agrees = answers[1].agrees = !agrees;
         answers[2].agrees = agrees;

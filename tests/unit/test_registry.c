@@ -51,7 +51,7 @@ static void check_range(const tm_analysis *analysis, const tm_table_def *def) {
     assert_in_range(def->n_prose, 0, def->n_columns - def->n_keys);
     for (int c = def->n_columns - def->n_prose; c < def->n_columns; c++)
         assert_int_equal(def->columns[c].type, TM_TEXT);
-    if (def->n_merged > 0) { /* rows that are sent as numbers and disappear in the merge */
+    if (def->n_merged > 0) { /* rows that are sent as numbers, and merged */
         assert_true(def->internal);
         assert_non_null(analysis->merge);
         assert_in_range(def->n_columns, 1, 64);
@@ -123,10 +123,10 @@ static void check_column(const tm_table_def *def, int at) {
     while (unit < COUNT(units) && strcmp(column->unit, units[unit]) != 0)
         unit++;
     assert_true(unit < COUNT(units));
-    for (size_t u = 0; suffixes[u]; u++) /* a suffix for this unit only */
+    for (size_t u = 0; suffixes[u]; u++) /* only this unit has this suffix */
         if ((u == unit) != ends_in(column->name, suffixes[u]))
             fail_msg("%s in %s has the unit '%s'", column->name, def->name, column->unit);
-    /* Times are integers except for the decimals of nsys stats. */
+    /* Times are integers, except for the decimals of nsys stats. */
     bool decimal = strncmp(def->name, "stats.", 6) == 0 &&
                    (strncmp(column->name, "me", 2) == 0 || strncmp(column->name, "std", 3) == 0);
     if (strcmp(column->unit, "ns") == 0)
@@ -145,13 +145,12 @@ TEST(every_column_has_a_doc_and_its_name_carries_its_unit) {
     each_table(check_columns);
 }
 
-/* Columns common to the overview's tables. */
 #define PARTS                                                                                      \
     " step_ns kernel_ns comm_ns memcpy_ns memset_ns runtime_ns input_ns cpu_ns other_ns "          \
     "gpu_utilization_pct "
 #define USES "sm_efficiency_pct occupancy_pct occupancy_known_pct tensor_core_pct "
 
-/* Contract with readers by name: tables and their columns, in any order. */
+/* Tables and columns that readers find by name, in any order. */
 #define POD                                                                                        \
     "step_ns compute_16_ns compute_32_ns compute_untyped_ns collectives_ns infeed_ns "             \
     "input_wait_ns host_to_device_ns output_ns device_to_device_ns offload_ns launch_ns "          \
@@ -349,7 +348,7 @@ static const struct {
                      "self_increase_bytes allocations bytes increase_bytes peak_bytes peak_rank "},
 };
 
-/* Whether the registry has the analysis of this table. */
+/* Returns whether the registry has the analysis of this table. */
 static bool is_registered(const char *table) {
     size_t n;
     const tm_analysis *const *analyses = tm_analyses(&n);
@@ -368,7 +367,7 @@ TEST(the_tables_have_the_columns_that_their_definition_promises) {
             continue;
         if (!table)
             fail_msg("there is no table %s", contract[i].name);
-        int promised = -1; /* one blank more than columns */
+        int promised = -1; /* there is one more blank than columns */
         for (const char *p = contract[i].columns; *p; p++)
             promised += *p == ' ';
         for (int c = 0; c < table->def->n_columns; c++) {
@@ -377,7 +376,7 @@ TEST(the_tables_have_the_columns_that_their_definition_promises) {
             if (!strstr(contract[i].columns, column))
                 fail_msg("%s has a column %s", contract[i].name, column);
         }
-        assert_int_equal(table->def->n_columns, promised); /* and none is missing */
+        assert_int_equal(table->def->n_columns, promised); /* no column is missing */
     }
     tm_tables_destroy(&tables);
 }
@@ -418,7 +417,7 @@ TEST(every_table_is_created_once_and_empty) {
         for (size_t t = 0; t < analyses[a]->n_tables; t++, expected++) {
             const tm_table *table = tm_tables_find(&tables, analyses[a]->tables[t]->name);
             assert_non_null(table);
-            assert_ptr_equal(table->def, analyses[a]->tables[t]); /* so names are unique */
+            assert_ptr_equal(table->def, analyses[a]->tables[t]); /* names are unique */
             assert_int_equal(table->n_rows, 0);
         }
     assert_int_equal(tables.n_tables, expected);

@@ -1,11 +1,11 @@
-/* Malformed JSON of the known classes is repaired; valid JSON never changes; anything else stays an
+/* Malformed JSON of known classes is repaired. Valid JSON never changes, and anything else is an
  * error. */
 #include <inttypes.h>
 
 #include "readers/repair.h"
 
 enum {
-    NOTHING = TM_N_COUNTS, /* nothing to repair */
+    NOTHING = TM_N_COUNTS,
     NUMBER = TM_COUNT_NON_FINITE,
     CONTROL = TM_COUNT_CONTROL_CHARACTER,
     UTF8 = TM_COUNT_INVALID_UTF8,
@@ -29,28 +29,28 @@ static const repair_case cases[] = {
     {"{'a': '\\'b\\', \\'c\\': 1'}", NULL, NOTHING, 0},
     {"{'a': 'C:\\\\new\\\\x\\n\\u00e9\\/'}", NULL, NOTHING, 0},
     {"['', '\xC3\xA9\xF0\x9F\x98\x80']", NULL, NOTHING, 0},
-    /* values that are no numbers */
+    /* values that are not numbers */
     {"{'a': inf}", "{'a': null}", NUMBER, 1},
     {"{'a': -inf, 'b': nan }", "{'a': null, 'b': null }", NUMBER, 2},
     {"[NaN,Infinity,-Infinity,N/A,-nan,-nan(ind),INF]", "[null,null,null,null,null,null,null]",
      NUMBER, 7},
-    /* control characters: kept as escapes */
+    /* control characters are kept as escapes */
     {"{'a': 'b\nc'}", "{'a': 'b\\u000ac'}", CONTROL, 1},
     {"{'a': '\x01\t\x1f', 'b': '\n'}", "{'a': '\\u0001\\u0009\\u001f', 'b': '\\u000a'}", CONTROL,
      2},
     {"{'a\nb': 1}", "{'a\\u000ab': 1}", CONTROL, 1},
-    /* invalid UTF-8: U+FFFD for each maximal subpart, as in Unicode 3.9 */
+    /* invalid UTF-8: each maximal subpart becomes U+FFFD, as in Unicode 3.9 */
     {"{'a': '\xE9t\xE9'}", "{'a': '\xEF\xBF\xBDt\xEF\xBF\xBD'}", UTF8, 1},
     {"['\xFF', '\xE2\x82']", "['\xEF\xBF\xBD', '\xEF\xBF\xBD']", UTF8, 2},
     {"['\xED\xA0\x80']", "['\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD']", UTF8, 1},
-    /* backslashes: none in a path is an escape */
+    /* backslashes in a path are not escapes */
     {"{'a': 'torch\\cuda'}", "{'a': 'torch\\\\cuda'}", BACKSLASH, 1},
     {"{'a': 'C:\\new\\_x\\\\y'}", "{'a': 'C:\\\\new\\\\_x\\\\y'}", BACKSLASH, 1},
     {"{'a': 'C:\\dir\\', 'b': 1}", "{'a': 'C:\\\\dir\\\\', 'b': 1}", BACKSLASH, 1},
     {"{'a': 'C:\\new\\'}", "{'a': 'C:\\\\new\\\\'}", BACKSLASH, 1},
     {"{'a': '\\u12', 'b': '\\x'}", "{'a': '\\\\u12', 'b': '\\\\x'}", BACKSLASH, 2},
     {"{'a': 'say \\'x\\' at c:\\dir'}", "{'a': 'say \\'x\\' at c:\\\\dir'}", BACKSLASH, 1},
-    /* quotes: the case of pytorch#113001, and others */
+    /* quotes, as in pytorch#113001 and other cases */
     {"{'name': 'Library('_inductor_test', 'IMPL')', 'pid': 1}",
      "{'name': 'Library(\\'_inductor_test\\', \\'IMPL\\')', 'pid': 1}", QUOTE, 1},
     {"{'name': ''a' and 'b''}", "{'name': '\\'a\\' and \\'b\\''}", QUOTE, 1},
@@ -64,7 +64,7 @@ static const repair_case cases[] = {
     /* commas */
     {"{'a': 1,}", "{'a': 1}", COMMA, 1},
     {"{'a': {'b': 'c' , }, 'd': [1, 2,\n], }", "{'a': {'b': 'c'  }, 'd': [1, 2\n] }", COMMA, 3},
-    /* -1.-500 has a sign on both integer part and fraction: printf("%ld.%03ld", -1, -500) */
+    /* -1.-500 has a sign in both parts, by printf("%ld.%03ld", -1, -500) */
     {"{'a': -1.-500}", "{'a': -1.500}", SIGN, 1},
     {"[0.-05,-12.-5, 0.-007]", "[-0.005,-12.005, -0.007]", SIGN, 3},
 };
@@ -107,7 +107,7 @@ TEST(what_profilers_write_wrongly_is_repaired) {
         quote(cases[i].text, text);
         char *copy = padded(text, strlen(text), true, &cursor);
         expect_repaired(&cases[i], copy, tm_json_repair(&cursor, copy, &repair), &repair);
-        /* The result is valid. */
+        /* the result is valid */
         cursor = (tm_json_cursor){.end = (char *)repair.text.data + repair.size, .final = true};
         assert_ptr_equal(tm_json_skip_value(&cursor, repair.text.data), cursor.end);
         free(copy);

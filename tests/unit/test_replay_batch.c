@@ -1,4 +1,4 @@
-/* Ranks with the same events replayed as a SIMD batch, compared with replaying each by itself. */
+/* Ranks with the same events: replayed in a SIMD batch or one by one, the results are the same. */
 #include "replay/job/batch_models.h"
 
 #include <limits.h>
@@ -14,7 +14,7 @@
 
 enum { RANKS = 11, LAUNCHES = 60, EVENTS = 2 * LAUNCHES + 2, VISITS = LAUNCHES / 6 };
 
-/* Graphs of each rank by itself, and of all ranks with a shared model. */
+/* The graphs of each rank by itself, and the graphs of all ranks with a shared model. */
 typedef struct both {
     ground g;
     tm_timeline timelines[RANKS];
@@ -22,12 +22,12 @@ typedef struct both {
     tm_draft drafts[RANKS];
     tm_graph alone[RANKS], graphs[RANKS];
     tm_peer_items items[RANKS], first_items;
-    tm_peer_places places[2]; /* of single ranks; of batches */
+    tm_peer_places places[2]; /* [0]: places of single ranks, [1]: of batches */
     tm_models models;
     tm_batch_workspace workspace;
 } both;
 
-/* stream 0: an event of a CPU thread */
+/* @param stream  0: the event is on a CPU thread */
 static event_spec event(const char *name, int64_t begin, int64_t took, int64_t number, int stream) {
     const tm_category category = stream ? TM_CAT_KERNEL : TM_CAT_RUNTIME;
     return (event_spec){.category = category,
@@ -39,8 +39,8 @@ static event_spec event(const char *name, int64_t begin, int64_t took, int64_t n
                         .device = stream == 0};
 }
 
-/* Makes the same calls and kernels on two streams, each a little longer or later on every rank; if
- * is_long, the first kernel's time exceeds 32 bits. */
+/* Makes the same calls and kernels on two streams, each a little longer or later on every rank. If
+ * @p is_long is set, the time of the first kernel exceeds 32 bits. */
 static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
     int64_t host = 0, gpu[2] = {0};
     size_t n = 0;
@@ -77,7 +77,7 @@ static void visits_of(both *b, uint64_t *seed, size_t rank) {
     assert_int_equal(n, VISITS);
 }
 
-/* Replay times equal recorded times. */
+/* Times of the replay equal recorded times. */
 static const tm_timebase base = {0};
 
 static void build(both *b, size_t i, const tm_vec *waits) {
@@ -98,8 +98,8 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_recorded_free(&recorded);
 }
 
-/* Makes a fifth of the places rare. On every third rank the factor is unknown, on the others half
- * of the work counts, or none of it. */
+/* Makes a fifth of the places rare. On every third rank, the factor is unknown; on the others, half
+ * of the work counts, or none. */
 static void add_extras(tm_peer_places *places) {
     const uint64_t *hashes = places->keys.keys.data;
     places->extras.flags = calloc(places->keys.keys.n, 1);
@@ -118,7 +118,7 @@ static void compare_graph(both *b, tm_graph *graph, const tm_peer_items *items,
     assert_true(tm_graph_set_events(graph, items->rows, items->n, true));
 }
 
-/* Compares the peers computed from single ranks with those from batches. */
+/* Compares the peers computed from single ranks with those computed from batches. */
 static void compare(both *b) {
     const tm_peer_slice slice = {.n_slices = 1};
     const tm_batch_places of = {&b->places[1], &slice, b->workspace.loops};
@@ -140,7 +140,7 @@ static void compare(both *b) {
     compare_graph(b, &b->graphs[0], &b->first_items, &b->places[1], 0);
 }
 
-/* @param long_ranks  a bit for each */
+/* @param long_ranks  a bit for each rank with a long kernel */
 static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_batch_loops *loops) {
     *b = (both){.g = open_ground(), .workspace = {.loops = loops}, .models = TM_MODELS()};
     tm_peer_places_init(&b->places[0]);
@@ -173,7 +173,6 @@ static void close_both(both *b) {
     close_ground(&b->g);
 }
 
-/* Checks that the graph of a rank in a batch is the same. */
 static void check_graph(const tm_graph *a, const tm_graph *b) {
     assert_int_equal(a->n_nodes, b->n_nodes);
     assert_memory_equal(a->ns, b->ns, a->n_nodes * sizeof *a->ns);
@@ -191,7 +190,7 @@ static void check_graph(const tm_graph *a, const tm_graph *b) {
     }
 }
 
-/* Checks that joined runs cover all events of the exact runs, with their minimum and maximum. */
+/* Checks that joined runs cover the events of the exact runs, with their extremes. */
 static void check_joined(const tm_vec *exact, const tm_vec *joined, size_t most) {
     const tm_slack_run *run = exact->data, *end = run + exact->n;
     assert_in_range(joined->n, 1, most);
@@ -257,7 +256,7 @@ static void check_path(both *b, const tm_batch *batch) {
     }
     assert_int_equal(arrivals[0].n, arrivals[1].n);
     assert_int_equal(ends[0].n, ends[1].n);
-    for (size_t i = 0; i < arrivals[0].n; i++) { /* except nodes, which each has itself */
+    for (size_t i = 0; i < arrivals[0].n; i++) { /* all except nodes, which differ */
         const tm_path_arrival *x = (tm_path_arrival *)arrivals[0].data + i;
         const tm_path_arrival *y = (tm_path_arrival *)arrivals[1].data + i;
         assert_true(x->operation == y->operation && x->from == y->from &&
@@ -274,7 +273,7 @@ static void check_path(both *b, const tm_batch *batch) {
     }
 }
 
-/* Checks the reduced graphs, for the sets of ranks and for enough changes that ways are joined. */
+/* Checks reduced graphs, for sets of ranks and for enough changes that ways are joined. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
     const tm_batch_loops *loops = b->workspace.loops;
@@ -298,11 +297,11 @@ static void check_reduced(both *b, const tm_sets *sets) {
     tm_vec_free(&words[1]);
 }
 
-/* Checks that a rank's own work in a batch, in four parts, is the same as by itself, and the
- * medians of its calls; on the device this is all but communication. */
+/* Checks that a rank's own work, in four parts, and the medians of its calls are the same in a
+ * batch as by itself. On the device, the work is all except communication. */
 static void check_works(const both *b, const tm_batch *batch) {
     enum { PARTS = 4 };
-    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step counts as one, too */
+    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step counts as one */
     int64_t sums[2][TM_LANES][TM_N_WORKS][PARTS] = {{{{0}}}};
     int64_t *lanes[TM_LANES];
     for (size_t k = 0; k < TM_LANES; k++)
@@ -351,7 +350,7 @@ static void check_batches(const tm_batch_loops *loops) {
                 tm_graph_free(&picked);
             }
         }
-        assert_int_equal(n, RANKS - 1); /* the first has its own graph */
+        assert_int_equal(n, RANKS - 1); /* the first rank has its own graph */
         for (size_t i = 0; i < COUNT(changes); i++)
             changes[i] = (tm_change){.kinds = (uint16_t)(1U << i),
                                      .flags = i == TM_EDGE_HOST ? TM_EDGE_STALL : 0,
@@ -363,7 +362,7 @@ static void check_batches(const tm_batch_loops *loops) {
     }
 }
 
-/* With the loops for every instruction set of this processor. */
+/* Runs the loops for every instruction set of this processor. */
 TEST(a_batch_tells_what_each_of_its_ranks_does) {
     size_t n;
     const tm_batch_loops *const *all = tm_batch_loops_all(&n);
@@ -371,7 +370,7 @@ TEST(a_batch_tells_what_each_of_its_ranks_does) {
         check_batches(all[i]);
 }
 
-/* Its times exceed 32 bits, the others' do not. */
+/* The times of this rank exceed 32 bits, the others' do not. */
 TEST(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own) {
     both b;
     open_both(&b, 1, 1U << 7, NULL);
@@ -394,8 +393,8 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
                     p[i].row == q[i].row && p[i].launched == q[i].launched && p[i].nth == q[i].nth);
 }
 
-/* Two calls of rank 5 are swapped: its parts are the others', in another order. Rank 8 is in
- * another stage, and rank 9 has a call of another name. */
+/* Two calls of rank 5 are swapped: it has the same parts as the others, in another order. Rank 8 is
+ * in another stage, and a call of rank 9 has another name. */
 TEST(ranks_with_the_same_parts_share_a_draft) {
     both b;
     tm_drafts drafts;

@@ -1,4 +1,4 @@
-/* Graph of a rank: the edges a few events give, and that any events keep their recorded times. */
+/* Graph of a rank: the edges of a few events. Any events keep their recorded times. */
 #include "replay/graph/build_graph.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 
-/* Times in us. A number links a call with the work it launched. */
+/* Times are in us. A number links a call with the work that it launched. */
 #define EVENT(category, name, begin, took, number, where, device)                                  \
     {                                                                                              \
         category, name, (int64_t)(begin)*1000, (int64_t)(took)*1000, number, where, device, NULL,  \
@@ -22,7 +22,7 @@ enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
 #define WORK(name, begin, took, number, stream)                                                    \
     EVENT(TM_CAT_KERNEL, name, begin, took, number, stream, 0)
 
-/* The operation that a kernel takes part in; name NULL: the kernel is missing. */
+/* The operation that a kernel takes part in. name NULL: the kernel is missing. */
 typedef struct visit_spec {
     const char *event;
     int64_t last_us, end_us;
@@ -33,10 +33,10 @@ typedef struct edge_case {
     event_spec events[EVENTS_MAX];
     struct {
         const char *event, *source;
-    } wait; /* of one stream for another's event */
+    } wait; /* a stream's wait for an event of another stream */
     visit_spec visit;
     bool of_cpu;
-    const char *edges; /* "kind source.S>target.E us (unexplained us); ...", ordered by target */
+    const char *edges; /* "kind source.S>target.E us (unexplained us); ...", sorted by target */
 } edge_case;
 
 static const char *const kind_words[] = {
@@ -45,7 +45,7 @@ static const char *const kind_words[] = {
 #undef KIND_WORD
 };
 
-/* Prints "name.S" or "name.E"; an event's first node is its begin. */
+/* Prints "name.S" or "name.E". The first node of an event is its begin. */
 static void print_node(const ground *g, const tm_timeline *t, const tm_graph *graph, uint32_t v,
                        char *out, size_t size) {
     bool end = false;
@@ -55,7 +55,7 @@ static void print_node(const ground *g, const tm_timeline *t, const tm_graph *gr
              end ? 'E' : 'S');
 }
 
-/* Prints all edges but those to the end of the step. */
+/* Prints all edges except those to the end of the step. */
 static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *graph, char *out) {
     size_t used = 0;
     out[0] = '\0';
@@ -95,7 +95,7 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
     return i;
 }
 
-/* A timeline, its recorded events, the waits between its streams, and the graph built from them. */
+/* A timeline, its recorded events, the waits between its streams, and its graph. */
 typedef struct built {
     ground g;
     tm_timeline t;
@@ -143,7 +143,7 @@ static void close_built(built *b) {
     close_ground(&b->g);
 }
 
-/* Without anything measured, a launch usually takes 6 us, a gap 1 us, a wait 2 us. */
+/* If nothing was measured, the usual time is 6 us for a launch, 1 us for a gap, 2 us for a wait. */
 static const edge_case cases[] = {
     {.what = "b waits for a, though launched long before: the gap binds",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 10, 5, 2),
@@ -151,14 +151,14 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
-    {/* Launches of 6 and 20 us to an idle stream: 13 are usual. */
+    {/* Launches to an idle stream take 6 and 20 us, so 13 are usual. */
      .what = "b waits for its launch, longer than is usual",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 300, 5, 2),
                 WORK("b", 320, 50, 2, 7)},
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
-    {/* Up to 106 us after its call are usual. */
+    {/* A begin up to 106 us after the call is usual. */
      .what = "a launch on a GPU that something else holds",
      .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
                 WORK("b", 1200, 50, 2, 7)},
@@ -184,7 +184,7 @@ static const edge_case cases[] = {
     {.what = "one call launches many",
      .events = {CALL("lg", 0, 5, 1), WORK("a", 6, 10, 1, 7), WORK("b", 17, 10, 1, 7),
                 WORK("c", 6, 10, 1, 8)},
-     /* Launches: 6 and 6 us; b follows a. */
+     /* Both launches take 6 us; b follows a. */
      .edges = "before root>lg.S -6; call lg.S>lg.E 5; launch root>a.S 0; launch root>c.S 0; "
               "compute a.S>a.E 10; compute c.S>c.E 10; gap a.E>b.S 1; launch root>b.S 0; "
               "compute b.S>b.E 10"},
@@ -201,7 +201,7 @@ static const edge_case cases[] = {
               "host lb.E>lc.S 5; call lc.S>lc.E 5; launch root>a.S 0; compute a.S>a.E 10; "
               "gap a.E>b.S 1; launch root>b.S 10; compute b.S>b.E 10; gap b.E>c.S 1; "
               "launch root>c.S 20; compute c.S>c.E 10"},
-    {/* It ends 5 us after b; 3 are its own. */
+    {/* The call ends 5 us after b; 3 of these are its own. */
      .what = "a call waits for all streams",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
@@ -218,7 +218,7 @@ static const edge_case cases[] = {
               "compute a.S>a.E 100; compute b.S>b.E 184; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 3"},
-    {/* b ends 5 us after the call by the device's clock, as in exports of Nsight Systems. */
+    {/* By the device's clock, b ends 5 us after the call, as in exports of Nsight Systems. */
      .what = "a call that ends just before what it waited for follows its work",
      .events = {CALL("la", 0, 5, 1), WORK("b", 16, 184, 1, 8),
                 CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -246,14 +246,14 @@ static const edge_case cases[] = {
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
-    {/* Up to 1,000 of the 2,005 us between the calls may be waiting for a, which ended then. */
+    {/* Of the 2,005 us between the calls, up to 1,000 may be waiting for a, which ended then. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host a.E>lb.S 1005 (2005); host root>lb.S 1004; call lb.S>lb.E 5; gap a.E>b.S 1; "
               "launch lb.S>b.S 6; compute b.S>b.E 10"},
-    {/* It goes on 50 us after a, of 1,050: by chance that happens once in 21 times. */
+    {/* It continues for 50 of 1,050 us after a ends. By chance, this happens in 1 of 21 cases. */
      .what = "a thread of a CPU rank waited for what ended just before it continued",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 1055, 5, 2),
                 WORK("b", 1061, 10, 2, 7)},
@@ -274,8 +274,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host root>lb.S 2004; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "compute b.S>b.E 10"},
-    {/* a and b end at 200 at the latest: cudaMalloc waits for 180 of the 995 us between lb and lc.
-      */
+    {/* a and b end by 200, so cudaMalloc waits for 180 of the 995 us between lb and lc. */
      .what = "a call that may wait for the device does its own work once that is done",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaMalloc", 20, 980, 9), CALL("lc", 1010, 5, 3),
@@ -292,8 +291,8 @@ static const edge_case cases[] = {
               "call lb.S>lb.E 5; launch lb.S>b.S 6; compute a.S>a.E 100; host lb.E>lc.S 115; "
               "call lc.S>lc.E 5; compute b.S>b.E 184; gap b.E>c.S 1; launch lc.S>c.S 6; "
               "compute c.S>c.E 10"},
-    {/* 20 of la's 40 us come after a's begin, and a's launch is 7 us longer than usual. cudaFree
-        had nothing to wait for: up to 979 of the 2,000 us before lb may be waiting for a. */
+    {/* 20 of la's 40 us are after a's begin, and a's launch takes 7 us more than usual. cudaFree
+        had nothing to wait for. Of the 2,000 us before lb, up to 979 may be waiting for a. */
      .what = "of what leads over the first event's begin only the part after it is left",
      .events = {CALL("cudaFree", 0, 2000, 1), CALL("la", 2010, 40, 2), WORK("a", 2030, 999, 2, 7),
                 CALL("lb", 4050, 5, 3), WORK("b", 4056, 10, 3, 7)},
@@ -321,13 +320,13 @@ static const edge_case cases[] = {
      .visit = {"ncclKernel_AllReduce", 80, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; gap visit>b.S 20; "
               "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
-    {/* The others ended at 90, 10 us after the last begin; a wait takes 2 us more. */
+    {/* The others ended at 90, 10 us after the last begin. A wait takes 2 us more. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
      .visit = {NULL, 80, 90},
      .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait visit>b.S 15 (3); "
               "compute b.S>b.E 10"},
-    {/* At one time all begins come before the ends of events of no length: b follows a's begin. */
+    {/* If times are equal, begins come before ends of length 0: b follows a's begin. */
      .what = "what takes no time, at one time",
      .events = {CALL("la", 6, 0, 1), WORK("a", 6, 0, 1, 7), WORK("b", 6, 0, 0, 7)},
      .edges = "before root>la.S 0; launch la.S>a.S 0; compute a.S>b.S 0; compute a.S>a.E 0; "
@@ -391,7 +390,7 @@ TEST(each_case_has_the_edges_worked_out) {
     }
 }
 
-/* The record of b's wait for a names the stream, that of c's wait for b does not: it is guessed. */
+/* b's wait for a has a record with the stream; c's wait for b has none: it is guessed. */
 TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     static const event_spec events[] = {
         CALL("la", 0, 5, 1),  WORK("a", 6, 100, 1, 7),   CALL("cudaStreamWaitEvent", 10, 2, 8),
@@ -425,11 +424,11 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     close_built(&b);
 }
 
-/* A kernel begins every 101 us; 64 launches take 10 us each and at most 40 are queued. So the 45th,
- * at 440 us, is the first that waits: until 4 us after the end of the kernel 40 before it, at 510
- * us. If kernels are shorter, it takes as long by itself. Next comes a long kernel on another
- * stream, @p n_short short ones that end before it does, and a launch that lasts until 4 us after
- * its end. Returns the number of calls that wait for a kernel. */
+/* A kernel begins every 101 us. 64 launches take 10 us each, and at most 40 are queued. So the 45th
+ * launch, at 440 us, is the first that waits: until 4 us after the end of the kernel 40 before it,
+ * at 510 us. With shorter kernels, the launch takes as long without waiting. Then come a long
+ * kernel on another stream, @p n_short short ones that end before it, and a launch that lasts until
+ * 4 us after its end. Returns the number of calls that wait for a kernel. */
 static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     enum { N = 64, QUEUE = 40 };
     event_spec events[4 * N];
@@ -459,16 +458,16 @@ static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     return n_waits;
 }
 
-/* Most calls may wait like this: a GPU that lags keeps the queue full. */
+/* Most calls may wait in this way, because a GPU that is behind keeps the queue full. */
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
     assert_int_equal(count_waits(100, 5, 1000), 64 - 44);
     assert_int_equal(count_waits(50, 5, 1000), 0);
     assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* the queue frees in launch order */
-    assert_int_equal(count_waits(50, 5, 10000), 1);            /* coincidence: 20 us of 10 ms */
+    assert_int_equal(count_waits(50, 5, 10000), 1);            /* by chance: 20 us of 10 ms */
 }
 
-/* Makes calls on two threads and work on three streams of two devices, which overlap and some of
- * which take no time; some calls wait. */
+/* Makes calls on two threads, and work on three streams of two devices. They overlap, some take no
+ * time, and some calls wait. */
 static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
     static const char *const calls[] = {
         "launch",     "cuLaunch",           "cudaDeviceSynchronize", "cudaStreamSynchronize",
@@ -493,7 +492,7 @@ static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
     return made;
 }
 
-/* Makes an operation for each communication kernel, whose last member arrives at a random time. */
+/* Makes an operation for each communication kernel. Its last member arrives at a random time. */
 static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visit *out) {
     size_t n = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
@@ -509,7 +508,7 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
     return n;
 }
 
-/* At the limits of an edge and of a short weight, each after each other one. */
+/* Sets weights at the limits of an edge and of a short weight, each after each other one. */
 TEST(an_edge_returns_the_weight_that_was_set) {
     enum { NS = 1 << 27, MORE = 1 << 24 };
     static const tm_weight weights[] = {
@@ -575,7 +574,7 @@ static int64_t scaled_end(const built *b, double factor) {
     return end;
 }
 
-/* Puts events one after another on each stream, after a call that ends before or among them. */
+/* Puts the events of each stream one after another, after a call that ends before or among them. */
 static void line_up(event_spec *events, size_t n, int64_t by_ns) {
     int64_t reach[2][2] = {{0}};
     for (size_t i = 0; i < n; i++) {
@@ -628,7 +627,7 @@ TEST(no_scaling_of_host_time_ends_before_the_busiest_stream_could) {
 TEST(the_first_step_counts_from_its_first_launch) {
     static const struct {
         const char *what;
-        int64_t begin_us, took_us; /* of the kernel that runs before it */
+        int64_t begin_us, took_us; /* of the kernel that runs before the step */
         bool any, joined;
     } leads[] = {
         {"it had ended", 6, 90, true, false},
@@ -649,7 +648,7 @@ TEST(the_first_step_counts_from_its_first_launch) {
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        b.draft.warm_up = true; /* end of the warm-up, late if its kernel runs into the step */
+        b.draft.warm_up = true; /* the warm-up ends late if its kernel runs into the step */
         build(&b, NULL, 0);
         const tm_graph_step *step = b.graph.steps.data;
         const int64_t first_us = base_of(&b.t).root_ns / 1000, last_us = begin + leads[i].took_us;

@@ -1,4 +1,4 @@
-/* The job reduced to operations and steps has the same times as the full graphs of its ranks. */
+/* A job reduced to operations and steps has the same times as its ranks' full graphs. */
 #include "analysis/analyses.h"
 #include "replay/job/each.h"
 #include "replay/whatif/result.h"
@@ -24,7 +24,7 @@ static void choose(uint64_t *seed, size_t choice, uint8_t *set_of_rank) {
             (uint8_t)(choice < REPLAY_SETS ? (int64_t)choice : draw(seed, REPLAY_SETS));
 }
 
-/* Also returns the times. */
+/* Compares the times of the job with those of the full graphs, and returns them. */
 static void check_forward(const replay_case *c, const tm_replay *job, const uint8_t *sets,
                           int64_t *ns) {
     replay_times times = {0};
@@ -49,7 +49,7 @@ static void check_times(const replay_case *c, const tm_replay *job, const uint8_
     replay_times_free(&late);
 }
 
-/* Checks that hops lead from since_ns to the step's end, each as long as its link unless cut. */
+/* Checks that hops lead from since_ns to the step's end, as long as their links or cut. */
 static void check_path(const tm_replay *job, const uint8_t *sets, const int64_t *ns, size_t step,
                        int64_t since_ns) {
     tm_vec hops = TM_VEC(tm_hop);
@@ -96,8 +96,9 @@ static void assert_same_job(const tm_replay *a, const tm_replay *b) {
     assert_memory_equal(a->ns, b->ns, a->n_links * a->n_sets * sizeof *a->ns);
 }
 
-/* Checks that T with other weights for each group of ranks equals a sweep with these weights: for
- * single ranks, and for ranks grouped by number modulo @p apart, the first in no group. */
+/* Checks that T, if each group of ranks has other weights, equals a sweep with these weights.
+ * Groups are single ranks, or ranks with the same number modulo @p apart; the first is in no
+ * group. */
 static void check_each(const tm_replay *job, size_t apart) {
     static const tm_replay_sets both = {1, 2};
     const size_t n_groups = apart < job->n_ranks ? apart : job->n_ranks;
@@ -121,7 +122,7 @@ static void check_each(const tm_replay *job, size_t apart) {
     tm_each_free(&each);
 }
 
-/* Checks that all sets side by side have the times of one sweep each. */
+/* Checks that a sweep over all sets together gives the times of one sweep for each set. */
 static void check_all(const replay_case *c, const tm_replay *job) {
     const size_t n = job->n_operations + job->n_steps;
     int64_t all[TARGETS * REPLAY_SETS], ns[TARGETS];
@@ -192,14 +193,13 @@ static void lead(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     replay_edge(c, rank, from, (const int64_t[REPLAY_SETS]){ns, ns, ns, ns});
 }
 
-/* Adds a node that is ns after another node. */
 static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     uint32_t node = replay_node(c, rank);
     lead(c, rank, from, ns);
     return node;
 }
 
-/* The same sets three times: more than are joined late. */
+/* The same sets three times, which are so many that ways are joined earlier. */
 enum { THRICE = 3 * REPLAY_SETS };
 
 static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
@@ -217,15 +217,15 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
     tm_vec_free(&words);
 }
 
-/* Both ranks take 10 from one operation to the next (8 in set 2, 20 in set 3) whatever the
- * operation does, and leave it 9 (12 in set 1) after the last arrival: each way past an operation
- * stays the longest, and 40 of them would lead to the last. A call has so many nodes that with many
- * sets ways are joined from five on, which leaves fewer links. */
+/* Both ranks take 10 (8 in set 2, 20 in set 3) from one operation to the next, whatever the
+ * operation does, and leave it 9 (12 in set 1) after the last arrival. So each way around an
+ * operation is the longest, and 40 of them would lead to the last operation. A call has so many
+ * nodes that, with many sets, ways are joined from five on, and fewer links are left. */
 TEST(ways_that_no_operation_implies_are_joined) {
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
         uint8_t sets[2];
-        int64_t ns; /* from one operation to the next, on the slower rank */
+        int64_t ns; /* time from one operation to the next, on the slower rank */
     } rows[] = {{{0, 0}, 10}, {{1, 1}, 12}, {{2, 2}, 9},  {{3, 3}, 20},
                 {{0, 3}, 20}, {{2, 1}, 12}, {{2, 0}, 10}, {{3, 1}, 20}};
     replay_case c = {0};
@@ -249,7 +249,7 @@ TEST(ways_that_no_operation_implies_are_joined) {
     replay_finish(&c);
     replay_reduced(&c, false, &job);
     assert_true(job.n_operations > OPERATIONS && job.n_operations + 1 <= TARGETS);
-    assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* of 2 x 40 x 41 / 2 */
+    assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* all would be 2 x 40 x 41 / 2 */
     reduce_thrice(&c, &thrice);
     assert_true(thrice.n_operations > job.n_operations && thrice.n_operations + 1 <= TARGETS);
     assert_true(thrice.n_links < job.n_links);
@@ -265,9 +265,9 @@ TEST(ways_that_no_operation_implies_are_joined) {
     replay_free(&c);
 }
 
-/* As above, with ways that fork and meet again at the same time, except in set 1, where one of each
- * pair takes 1 longer: only one of several nodes at one time may be joined, as the job has no order
- * for more. */
+/* As above, but ways fork and meet again at the same time, except in set 1, where one of each pair
+ * takes 1 longer. Of several nodes at one time, only one may be joined, because the job has no
+ * order for more. */
 TEST(ways_are_joined_once_at_a_time) {
     enum { OPERATIONS = 40, PAIRS = 15, ROOM = 1000, NODES = OPERATIONS * (3 * PAIRS + 4) };
     static const int64_t expected[REPLAY_SETS] = {10, 4 + PAIRS + 6, 9, 20};
@@ -305,9 +305,9 @@ TEST(ways_are_joined_once_at_a_time) {
     replay_free(&c);
 }
 
-/* Both ranks join 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Rank 10 joins 3 at 15, 10
- * after 1 and 7 after 2; so does rank 11, 7 after 2. Rank 11 is the only one in 4, at 16. Step 0
- * ends on both at 20, 5 after 3 and 4 after 4; step 1 ends on rank 10 at 15 + 30 = 45. */
+/* Both ranks join operation 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Both join 3 at 15:
+ * rank 10 is 10 after 1 and 7 after 2, rank 11 is 7 after 2. Only rank 11 joins 4, at 16. Step 0
+ * ends on both at 20: 5 after 3, and 4 after 4. Step 1 ends on rank 10 at 15 + 30 = 45. */
 static void two_ranks(replay_case *c) {
     uint32_t first[2], second[2], third[2], fourth;
     for (size_t r = 0; r < 2; r++) {
@@ -327,9 +327,9 @@ static void two_ranks(replay_case *c) {
 
 TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
     static const uint8_t sets[2] = {0};
-    /* Step 0: of the ranks that end at 20, rank 10, although 4 is later than 3; of those that
-     * arrive at 3 at 15, rank 10 again, whose later source is 2. The last to arrive at 2 is rank
-     * 11; at 1 both arrive at 5. Step 1 is cut at 20. */
+    /* Step 0: both ranks end at 20, so rank 10 is taken, although 4 is later than 3. Both arrive at
+     * 3 at 15, so again rank 10, whose later source is 2. The last to arrive at 2 is rank 11. Both
+     * arrive at 1 at 5. Step 1 is cut at 20. */
     static const struct {
         size_t step, n;
         struct {
@@ -364,8 +364,8 @@ TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
 }
 
 TEST(pieces_of_a_path_that_are_merged_have_the_name_of_the_longest) {
-    /* One more piece than the rows of a step: the 2 ns of rank 1 are merged into the 1 ns of rank 0
-     * before. All others take 3 ns. */
+    /* There is one more piece than a step may have rows. All take 3 ns except rank 1's 2 ns, which
+     * are merged into rank 0's 1 ns before them. */
     enum { N = 2001 };
     static tm_path_piece v[N];
     tm_path_step step = {0};

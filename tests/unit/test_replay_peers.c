@@ -1,4 +1,4 @@
-/* Median of the other ranks at the same place: by hand, and compared with sorting. */
+/* Median over the other ranks at the same place: computed by hand, and compared with sorting. */
 #include "replay/job/peers.h"
 
 #include "base/median.h"
@@ -17,14 +17,14 @@ typedef struct peers_case {
 static const peers_case cases[] = {
     {1, {10}, {10}, {TM_EDGE_MISSING}, false},
     {2, {10, 30}, {30, 10}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, false},
-    /* The smaller of two others: one of three may be slow. */
+    /* Of two others the smaller counts, because one of three may be slow. */
     {3, {90, 20, 10}, {10, 10, 20}, {0}, false},
-    /* 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
+    /* the others are 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
     {4, {10, 20, 30, 90}, {30, 30, 20, 20}, {0}, false},
-    /* 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves round down */
+    /* others: 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves round down */
     {5, {1, 2, 3, 4, 100}, {3, 3, 3, 2, 2}, {0}, false},
     {4, {5, 9, 5, 5}, {5, 5, 5, 5}, {0}, false},
-    /* A stall is over 1 ms longer than the others, over 5 times as long, and needs two others. */
+    /* A stall is over 1 ms and over 5 times longer than at least two others. */
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0, TM_EDGE_STALL, 0}, true},
     {3, {5000, 1005000, 5000}, {5000, 5000, 5000}, {0}, true},
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0}, false},
@@ -32,7 +32,7 @@ static const peers_case cases[] = {
     {2, {5000, 9000000}, {9000000, 5000}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, true},
 };
 
-/* One record per rank; the second weight is equal on all. Ranks alternate between 2 processes. */
+/* One record per rank. All second weights are equal. Ranks alternate between 2 processes. */
 static tm_peer peer_at(uint64_t place, size_t rank, int64_t ns) {
     return (tm_peer){.place = place, .weights = {ns, 7}, .origin = (int64_t)rank % 2};
 }
@@ -55,7 +55,7 @@ TEST(each_gets_the_median_of_the_others) {
     tm_vec peers = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
     const tm_vec rows = TM_VEC(tm_peer_row);
     tm_error err;
-    for (size_t rank = 0; rank < PEERS_MAX; rank++) /* in arrival order: places mixed */
+    for (size_t rank = 0; rank < PEERS_MAX; rank++) /* rank by rank, so places are mixed */
         for (size_t i = 0; i < COUNT(cases); i++)
             if (rank < cases[i].n)
                 add(&peers, i, rank, cases[i].ns[rank]);

@@ -1,44 +1,44 @@
-/* Savings from fixing ranks, and the ranks chosen for the plan: by hand, and by trying all. */
+/* Savings of fixing ranks, and the ranks of the plan: by hand, and by trying all. */
 #include "replay/whatif/plan.h"
 
 #include "replay_fixture.h"
 
-/* Sets used here: as recorded, as peers, and both without the unexplained time. */
+/* The sets that are used: as recorded, as peers, and both again without the unexplained time. */
 static const tm_fix_sets recorded = {0, 2}, peer = {1, 3};
 
-/* Operations in sequence. Each rank arrives at one of them this long after the operation before it;
- * a step ends with the last, so that T is the sum of the longest times. The plan gives each rank,
- * the time it takes off the path, and the total saved so far. */
+/* Operations in sequence. Each rank arrives at one of them, ns[rank] after the previous operation.
+ * A step ends with the last operation, so T is the sum of the longest times. The plan has each
+ * rank, the time that fixing it takes off the path, and the total saved so far. */
 typedef struct course {
-    const char *stages; /* operation that each rank arrives at */
+    const char *stages; /* digit i: the operation at which rank i arrives */
     int64_t ns[REPLAY_RANKS], peer_ns[REPLAY_RANKS];
     const char *plan; /* "rank path saved; ..." */
 } course;
 
 static const course courses[] = {
-    /* a relay: the largest first, the lowest of equals; 0 equals its peers */
+    /* a relay: the largest saving first, of equals the lowest rank; rank 0 equals its peers */
     {"0123", {10, 20, 30, 40}, {10, 10, 15, 30}, "2 15 15; 1 10 25; 3 10 35"},
-    /* T = 10000, of which 0.5 % is 50, and 10001; a rank faster than its peers is never chosen */
+    /* T is 10000, 0.5 % of it 50; then 10001. A rank faster than its peers is never chosen */
     {"0123", {2050, 2049, 901, 5000}, {2000, 2000, 999, 4995}, "0 50 50"},
     {"0123", {2050, 2049, 902, 5000}, {2000, 2000, 999, 4995}, ""},
-    /* at most eight */
+    /* a plan has at most eight ranks */
     {"0123456789",
      {10, 10, 10, 10, 10, 10, 10, 10, 10, 10},
      {1, 2, 1, 1, 1, 1, 1, 1, 1, 1},
      "0 9 9; 2 9 18; 3 9 27; 4 9 36; 5 9 45; 6 9 54; 7 9 63; 8 9 72"},
-    /* rank 1 takes 8 off the path, but 2 arrives after 15: it saves 5; so does 0, or more */
+    /* rank 1 takes 8 off the path but saves 5, as rank 2 arrives at 15; 0 saves 5 or more */
     {"100", {10, 20, 15}, {5, 12, 15}, "0 5 5; 1 8 10"},
     {"100", {10, 20, 15}, {3, 12, 15}, "0 7 7; 1 8 12"},
-    /* two are equally late: the first saves nothing, and then the other is on the path */
+    /* two are equally late: fixing one saves nothing, but puts the other on the path */
     {"000", {100, 100, 60}, {60, 60, 60}, "0 40 0; 1 40 40"},
     {"0000", {100, 100, 90, 50}, {60, 60, 85, 50}, "0 40 0; 1 40 10; 2 5 15"},
     {"0000", {100, 100, 99, 90}, {60, 60, 60, 90}, "0 40 0; 1 40 1; 2 39 10"},
-    /* 2 has more of the path than 0; 3 then saves 30 at once */
+    /* rank 2 takes more off the path than rank 0; after that, rank 3 saves 30 */
     {"0011", {100, 100, 100, 100}, {60, 50, 55, 70}, "2 45 0; 3 30 30; 0 40 30; 1 50 70"},
-    /* T = 2000: 2 saves 4, under 0.5 %, but is kept because 0 and 1 follow */
+    /* T = 2000: rank 2 saves 4, less than 0.5 %, but is kept because 0 and 1 follow */
     {"0011", {1000, 1000, 1000, 996}, {900, 900, 980, 996}, "2 20 4; 0 100 4; 1 100 104"},
     {"0011", {1000, 980, 1000, 996}, {980, 980, 980, 996}, "0 20 20"},
-    /* T = 1000: ranks are dropped that save less than 5 or take less off the path */
+    /* T = 1000: ranks that save less than 5, or take less off the path, are dropped */
     {"00", {1000, 1000}, {995, 10}, "0 5 0; 1 990 5"},
     {"00", {1000, 1000}, {996, 10}, ""},
     {"000", {1000, 1000, 996}, {10, 10, 10}, "0 990 0; 1 990 4; 2 986 990"},
@@ -46,12 +46,12 @@ static const course courses[] = {
     {"000", {1000, 1000, 990}, {986, 10, 10}, "0 14 0; 1 990 10"},
 };
 
-enum { EXPLAINED_NS = 9 }; /* of a stage, as recorded and as peers */
+enum { EXPLAINED_NS = 9 }; /* explained time of a stage, as recorded and as peers */
 
 static void run_course(const course *given, replay_case *c) {
     for (uint32_t r = 0; r < strlen(given->stages); r++) {
         uint32_t before = TM_FROM_ROOT, stage = (uint32_t)(given->stages[r] - '0');
-        if (stage > 0) { /* the rank waits there */
+        if (stage > 0) { /* the rank waits for the previous operation */
             uint32_t early = replay_node(c, r);
             replay_edge(c, r, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
             before = replay_visit(c, r, early, stage - 1);
@@ -102,8 +102,8 @@ static void close_fixing(fixing *f) {
     replay_free(&f->c);
 }
 
-/* A fix may help if it takes at least a 2000th off the path: rank 3 of the courses of 10000 and
- * 10001 takes 5 off. */
+/* A fix may help if it takes at least a 2000th off the path. In the courses of 10000 and 10001,
+ * rank 3 takes 5 off. */
 TEST(a_plan_is_as_worked_out) {
     for (size_t i = 0; i < COUNT(courses); i++) {
         fixing f = {.c = {0}};
@@ -119,7 +119,7 @@ TEST(a_plan_is_as_worked_out) {
     }
 }
 
-/* T of the full graphs with these ranks fixed. */
+/* Returns T of the full graphs with these ranks fixed. */
 static int64_t total_of(const replay_case *c, const bool *fixed, bool explained) {
     uint8_t sets[REPLAY_RANKS];
     replay_times times = {0};
@@ -132,7 +132,7 @@ static int64_t total_of(const replay_case *c, const bool *fixed, bool explained)
     return times.steps[REPLAY_STEPS - 1];
 }
 
-/* Checks what fixing these ranks saves against the full graphs. */
+/* Checks the saving of fixing these ranks against the full graphs. */
 static void check_fix(tm_fixer *fixer, const replay_case *c, const bool *fixed) {
     static const bool none[REPLAY_RANKS];
     uint32_t ranks[REPLAY_RANKS];
@@ -150,7 +150,7 @@ static void check_fix(tm_fixer *fixer, const replay_case *c, const bool *fixed) 
     /* 0.05 % of T is a 2000th */
     assert_int_equal(tm_fixer_may_help(fixer, &fix),
                      saving.path_ns > 0 && saving.path_ns * 2000 >= total);
-    if (fix.n == c->n_ranks) { /* "all ranks" is a request of its own */
+    if (fix.n == c->n_ranks) { /* "all ranks" is a separate request */
         tm_saving all = tm_fixer_try(fixer, &(tm_fix){.sets = peer});
         assert_memory_equal(&all, &saving, sizeof all);
     }
@@ -178,7 +178,7 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
             assert_true(least >= now || (now - least) * 200 < total);
             break;
         }
-        /* Otherwise no single rank is worth it; the choice only pays off with later ones. */
+        /* Otherwise, the choice only pays off with the ranks after it. */
         const tm_planned *planned = (const tm_planned *)plan.data + i;
         if (least < now && (now - least) * 200 >= total)
             assert_int_equal(planned->rank, best);

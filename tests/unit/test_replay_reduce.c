@@ -1,8 +1,8 @@
-/* A rank's reduced graph, worked out by hand. test_replay_job.c shows for whole jobs that the times
+/* A rank's reduced graph, computed by hand. test_replay_job.c shows that the times of whole jobs
  * equal those of the full graphs. */
 #include "replay_fixture.h"
 
-/* The same in all sets. */
+/* The same weight in all sets. */
 #define SAME(ns)                                                                                   \
     (const int64_t[REPLAY_SETS]) {                                                                 \
         ns, ns, ns, ns                                                                             \
@@ -36,11 +36,11 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
  * is longer, so the direct link from 1 is dropped. */
 static const struct {
     int64_t host[REPLAY_SETS];
-    bool left; /* whether the way from the root to 2 is kept */
+    bool left; /* whether the way from the root to 2 is left */
 } hosts[] = {
-    {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* 17 and 11 both ways */
-    {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* 18 in set 2 */
-    {{9, 4, 9, 9}, true},                           /* 12 in set 1 */
+    {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* both ways take 17 and 11 */
+    {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* it takes 18 in set 2 */
+    {{9, 4, 9, 9}, true},                           /* it takes 12 in set 1 */
 };
 
 TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
@@ -84,8 +84,8 @@ TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
 }
 
 TEST(a_way_against_the_order_is_left_out_and_the_arrival_pinned) {
-    /* 9 is joined at 5 and left at once; then 3 is joined: both at 5, and 3 is before 9 in the
-     * order. The way from 9 to 3 is dropped, and the time from the root raised to 5. */
+    /* Operation 9 is joined at 5 and left at once, and then 3 is joined: both at 5, and 3 is before
+     * 9 in the order. The way from 9 to 3 is dropped, and the time from the root is raised to 5. */
     static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
     for (int with_root = 0; with_root < 2; with_root++) {
         replay_case c = {0};
@@ -116,7 +116,7 @@ TEST(a_rank_may_take_part_in_nothing) {
     replay_step(&c, 0, replay_node(&c, 0), 41);
     replay_edge(&c, 0, TM_FROM_ROOT, SAME(8));
     replay_edge(&c, 0, TM_FROM_ROOT, SAME(6));
-    replay_step(&c, 0, replay_node(&c, 0), 43); /* no in-edge: at the root */
+    replay_step(&c, 0, replay_node(&c, 0), 43); /* without an in-edge, it is at the root */
     replay_finish(&c);
     tm_reduced left = reduce(&c, 0, &words);
     assert_int_equal(left.n_visits, 0);

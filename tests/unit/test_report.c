@@ -1,4 +1,4 @@
-/* The report page: text between its parts, and JSON that cannot end its element. */
+/* The report page: texts between its parts, and JSON that cannot end its element. */
 #include <unistd.h>
 #include <zlib.h>
 
@@ -22,7 +22,7 @@ static char *slurp(const char *path, size_t *size) {
     return bytes;
 }
 
-/* Takes the written text, which the caller frees. */
+/* Returns the written text, which the caller frees. */
 static char *taken(tm_out *out) {
     char *json;
     tm_error err;
@@ -46,7 +46,7 @@ TEST(strings_cannot_end_their_element) {
         /* U+2028 and U+2029 are E2 80 A8 and E2 80 A9; U+2027, one before, stays. */
         ROW("\xe2\x80\xa8\xe2\x80\xa9\xe2\x80\xa7", "\"\\u2028\\u2029\xe2\x80\xa7\""),
         ROW("\xc3\xa4<", "\"\xc3\xa4\\u003c\""),
-        /* eight characters are looked at together */
+        /* these are tested eight characters at once */
         ROW("01234567<1234\x7f"
             "67012345\"70123456\\0123456\x1f",
             "\"01234567\\u003c1234\\u007f67012345\\\"70123456\\\\0123456\\u001f\""),
@@ -79,7 +79,7 @@ TEST(columns_are_arrays_relative_to_the_begin) {
     tm_cell_set_real(&row[3], 0.5);
     tm_cell_set_bool(&row[4], true);
     set_text(&f, &row[5], "<b>");
-    /* for a rank whose times count from 0, the start is unknown */
+    /* if a rank's times count from 0, its start is unknown */
     tm_cell_set_int(&tm_table_add_row(table)[0], 5);
     tm_out out = TM_OUT();
     tm_report_json_columns(&out, table, INT64_C(1700000000000000000));
@@ -104,7 +104,7 @@ static int digit(char c) {
     return c && at ? (int)(at - digits) : -1;
 }
 
-/* Reverses base64 and zlib; returns the size of the result. */
+/* Undoes base64 and zlib. Returns the size of the result. */
 static size_t unpack(const char *text, size_t length, unsigned char *out, size_t room) {
     unsigned char *packed = malloc(length);
     size_t n = 0;
@@ -127,7 +127,7 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
     return size;
 }
 
-/* Steps of 2, 3, 1 and 2 rows, 20, 30, 40 and 20 ns long: by length 5, 4, 3, 6. */
+/* Steps of 2, 3, 1 and 2 rows that take 20, 30, 40 and 20 ns: by length 5, 4, 3, 6. */
 TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
@@ -159,8 +159,8 @@ TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     }
 }
 
-/* A comb of 9,000 nodes in pairs: the first of each pair contains the next pairs and takes no time
- * of its own, the second takes 1,000,000 - i. By own time only, none of the first would be kept. */
+/* 9,000 nodes in pairs. The first of each pair contains all later pairs and has no own time; the
+ * second takes 1,000,000 - i. By own time, none of the first would be kept. */
 TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},
@@ -197,7 +197,7 @@ TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     tm_tables_destroy(&f.tables);
 }
 
-/* Checks that a block of this size, with bytes that compress well or not at all, round-trips. */
+/* Checks that a block is read back unchanged. Its bytes compress well, or not at all. */
 static void check_block(size_t size, bool random) {
     char path[] = "page.html";
     unsigned char *bytes = malloc(size + 1), *back = malloc(size + 1);
@@ -248,10 +248,10 @@ TEST(the_page_is_the_built_parts_and_the_data) {
     tm_error err;
     tm_vec packed = TM_VEC(unsigned char);
     assert_ok(tm_page_pack("{\"x\":1}", 7, &packed, &err));
-    size_t size, sum = strlen("t") + (packed.n + 2) / 3 * 4; /* base64 */
+    size_t size, sum = strlen("t") + (packed.n + 2) / 3 * 4; /* title and base64 */
     tm_vec_free(&packed);
     assert_ok(tm_page_create("page.html", "t", &page, &err));
-    assert_false(access("page.html", F_OK) == 0); /* not before it is complete */
+    assert_false(access("page.html", F_OK) == 0); /* the file does not exist until it is complete */
     assert_ok(tm_page_put_tables(page, "{\"x\":1}", 7, &err));
     assert_ok(tm_page_commit(page, &err));
     for (int part = 0; part < TM_BUILT_PARTS; part++)

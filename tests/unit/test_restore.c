@@ -1,10 +1,10 @@
-/* Timelines written to a store and read back; and stores with invalid numbers. */
+/* Timelines that are written to a store and read back, and stores with invalid numbers. */
 #include "store_job.h"
 
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-/* Fields of each type of row of a rank, except for references: X(field). */
+/* Fields of each type of row of a rank, except references, as X(field). */
 /* clang-format off */
 #define SPAN_FIELDS(X)                                                                             \
     X(source) X(begin_ns) X(end_ns) X(gpu_begin_ns) X(gpu_end_ns) X(n_durations) X(n_gpu_events)   \
@@ -33,7 +33,7 @@
 #define UNIFIED_FIELDS(X) X(address)
 /* clang-format on */
 
-/* type, fields, array and its number of rows */
+/* For each type of row: type, fields, array, and the array's number of rows. */
 #define ROW_TYPES(X)                                                                               \
     X(tm_span, SPAN_FIELDS, spans, n_spans)                                                        \
     X(tm_step, STEP_FIELDS, steps, n_steps)                                                        \
@@ -54,11 +54,11 @@
 
 enum { N_RANKS = 3, N_ATTR_ROWS = 3, N_NAMES = 120 };
 
-/* The job of store_job.h made valid, with three rows of every attribute on ranks 0 and 4; numbers
- * of different fields differ. */
+/* The job of store_job.h, made valid. Ranks 0 and 4 have three rows of every attribute. Different
+ * fields have different numbers. */
 typedef struct full_job {
     store_job job;
-    tm_span span; /* of rank 1, which is otherwise empty */
+    tm_span span; /* span of rank 1, which is otherwise empty */
     max_align_t attrs[2][TM_N_ATTRS][N_ATTR_ROWS * 16];
     tm_launch_shape launch_shapes[2][2]; /* the first is shared by two kernels */
     char metadata[2][16];
@@ -179,7 +179,7 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
         }
 }
 
-/* The clock as read: it is derived from the spans if drift adds nothing. */
+/* Compares with the clock as read: if the drift adds nothing, it is derived from the spans. */
 static void assert_same_clock(const tm_timeline *read, const tm_timeline *written) {
     const tm_rank_clock *a = &read->clock, *b = &written->clock;
     assert_int_equal(a->offset_ns, b->offset_ns);
@@ -220,7 +220,6 @@ static void assert_same_timeline(const tm_timeline *a, const tm_timeline *b) {
     assert_same_rows(a, b);
 }
 
-/* An open store and the data read from it. */
 typedef struct read_job {
     tm_store *store;
     tm_names *names;
@@ -228,7 +227,7 @@ typedef struct read_job {
     size_t n;
 } read_job;
 
-/* Reads the ranks whose index has its bit set in `wanted`. */
+/* Reads the ranks whose bit is set in @p wanted; bits are numbered by index. */
 static tm_status read_some(const char *path, unsigned wanted, unsigned records, read_job *out,
                            tm_error *err) {
     bool asked[N_RANKS];
@@ -283,7 +282,7 @@ TEST(only_the_wanted_tables_and_ranks_are_read) {
     full_job_write(&full, path, true);
     assert_ok(read_some(path, 7, 1u << TM_RECORD_COLLECTIVES, &found, &err));
     for (size_t i = 0; i < N_RANKS; i++) {
-        tm_timeline expected = full.job.ranks[i]; /* without the other tables */
+        tm_timeline expected = full.job.ranks[i]; /* without the tables that were not read */
         for (int attr = 0; attr < TM_N_ATTRS; attr++)
             expected.n_attrs[attr] = attr == TM_ATTR_COLLECTIVE ? expected.n_attrs[attr] : 0;
         expected.metadata = NULL;
@@ -317,7 +316,7 @@ static void append_rows(const tm_record_column *column, tm_timeline *to, const t
     memcpy(array + first * column->stride, from, n * column->stride);
 }
 
-/* Reads the events of a rank whose other rows are read already, at most @p most at a time. */
+/* Reads the events of a rank, at most @p most at a time. Its other rows must have been read. */
 static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_t at, size_t most,
                                tm_error *err) {
     const tm_timeline *piece;
@@ -333,7 +332,7 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
                 append_rows(&table->columns[c], rank, piece, done[t], n);
             tm_kernel_attr *kernels = t == TM_RECORD_KERNELS ? rank->attrs[TM_ATTR_KERNEL] : NULL;
             for (size_t i = done[t]; kernels && i < done[t] + n; i++)
-                kernels[i].shape += (uint32_t)done[t]; /* was an index into the piece's shapes */
+                kernels[i].shape += (uint32_t)done[t]; /* it was an index into the piece's shapes */
             done[t] += n;
         }
     }
@@ -342,7 +341,7 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
     return TM_OK;
 }
 
-/* Like read_store of all ranks, in pieces. */
+/* Like read_store for all ranks, but reads pieces. */
 static tm_status read_pieces(const char *path, size_t most, bool index, read_job *out,
                              tm_error *err) {
     const bool asked[N_RANKS] = {true, true, true};
@@ -372,7 +371,6 @@ static tm_status read_pieces(const char *path, size_t most, bool index, read_job
     return status;
 }
 
-/* Pieces of any size add up to the whole. */
 TEST(pieces_are_the_whole) {
     const char *path = store_path(state);
     full_job full;
@@ -390,14 +388,13 @@ TEST(pieces_are_the_whole) {
     tm_names_destroy(full.job.names);
 }
 
-/* Overwrites a number in a row of a column. */
 static void damage(const char *path, const char *column, size_t row, int64_t value) {
     hid_t file = H5Fopen(path, H5F_ACC_RDWR, H5P_DEFAULT);
     hid_t dataset = H5Dopen2(file, column, H5P_DEFAULT), type = H5Dget_type(dataset);
     hid_t space = H5Dget_space(dataset);
     hsize_t at = row, one = 1;
     hid_t memory = H5Screate_simple(1, &one, NULL);
-    /* little-endian: a shorter number is the value's first bytes */
+    /* little-endian: the first bytes of the value are the shorter number */
     assert_true(H5Sselect_hyperslab(space, H5S_SELECT_SET, &at, NULL, &one, NULL) >= 0);
     assert_true(H5Dwrite(dataset, type, memory, space, H5P_DEFAULT, &value) >= 0);
     H5Sclose(memory);
@@ -408,13 +405,13 @@ static void damage(const char *path, const char *column, size_t row, int64_t val
     store_seal(path);
 }
 
-/* Ranks 0, 1 and 4 with events 0-2, none, 3-7; tracks 0-1 and 2-3; steps 0-1 and 2; spans 0-1, 2,
- * 3-4; three rows in each table of attributes for ranks 0 and 4: 0-2 and 3-5. */
+/* Ranks 0, 1 and 4 have events 0-2, none, 3-7; tracks 0-1, none, 2-3; steps 0-1, none, 2; spans
+ * 0-1, 2, 3-4. In each table of attributes, ranks 0 and 4 have three rows: 0-2 and 3-5. */
 static const struct {
     const char *column;
     size_t row;
     int64_t value;
-    const char *message; /* after "the store is damaged: " */
+    const char *message; /* the message after "the store is damaged: " */
 } damages[] = {
     {"/ranks/rank", 1, 0, "/ranks/rank is not ascending"},
     {"/ranks/rank", 0, -1, "column /clock/rank has an impossible value"},
@@ -475,7 +472,7 @@ static const struct {
     {"/operators/forward", 0, 3, "rank 0: an operator refers to an operator that does not exist"},
 };
 
-/* Returns the bytes of the job's store, freed by the caller: copying is faster than writing. */
+/* Returns the bytes of the job's store, which the caller frees. To copy them is fast. */
 static char *whole_store(const char *path, bool compress, size_t *size) {
     full_job full;
     full_job_make(&full);
@@ -510,7 +507,7 @@ TEST(a_number_that_cannot_be_is_refused) {
     free(whole);
 }
 
-/* One column of each table in the landing set. */
+/* The landing set tests one column of each table. */
 TEST(a_column_that_is_missing_is_named) {
     const char *path = store_path(state);
     char expected[256];

@@ -1,4 +1,4 @@
-/* rocprofv3 traces: recognition, ranks, and conversion of each kind of record. */
+/* rocprofv3 traces: recognition, ranks, and the events made of each kind of record. */
 #include <inttypes.h>
 
 #include "base/intervals.h"
@@ -49,7 +49,7 @@
                  ",'private_segment_size':0,'group_segment_size':512,"                             \
                  "'workgroup_size':{'x':128,'y':2,'z':1},'grid_size':{'x':300,'y':2,'z':1}}" rest)
 #define K DISPATCH(TIMES("100", "160"), "71", "1", ",'stream_id':{'handle':3}")
-/* 300 work items in blocks of 128: 3; on 2 compute units with waves of 64: 3 blocks of 4 waves. */
+/* 300 work items are 3 blocks of 128, with 4 waves each, on 2 compute units. */
 #define K_TEXT "k<4>(int) kernel 100+60 0/3 #5 [3 1 1]x[128 2 1] 96 512 1.50 6.00\n"
 #define COPY(operation, from, to)                                                                  \
     RECORD("3", operation,                                                                         \
@@ -72,7 +72,7 @@ TEST(its_first_key_tells_the_format) {
     assert_false(sniffs(format, ""));
 }
 
-/* 2025: a stream; 2024: none, other list names, a duplicate field, white space, `summary` first. */
+/* 2025: a stream. 2024: none, other list names, a duplicate field, `summary` first. */
 TEST(every_kind_of_record_becomes_what_it_is) {
     static const struct {
         const char *text, *events;
@@ -85,12 +85,12 @@ TEST(every_kind_of_record_becomes_what_it_is) {
                   "{'handle':72},'queue_id':{'handle': 18 },'kernel_id': 1 ,"
                   "'group_segment_size': 4,'group_segment_size': 8}}]}"),
          "k<4>(int) kernel 1+2 1/queue 18 #7 [-1 -1 -1]x[-1 -1 -1] 96 8 nan nan\n"},
-        /* records before the lists they refer to */
+        /* records precede the lists that they refer to */
         {DOCUMENT(RECORDS("kernel_dispatch", K) "," KERNELS "," STRINGS "," AGENTS "," METADATA),
          K_TEXT},
         {DOCUMENT(RECORDS("kernel_dispatch", K)),
          " kernel 100+60 -1/3 #5 [3 1 1]x[128 2 1] -1 512 nan nan\n"},
-        /* runtime kernels that copy or set memory */
+        /* kernels of the runtime that copy or set memory */
         {WITH_NAMES("kernel_dispatch", DISPATCH(TIMES("1", "2"), "71", "2", "") "," DISPATCH(
                                            TIMES("1", "2"), "71", "3",
                                            "") "," DISPATCH(TIMES("1", "2"), "71", "4", "")),
@@ -107,7 +107,7 @@ TEST(every_kind_of_record_becomes_what_it_is) {
          "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 1/copies 3 #5 64 bytes gbps=1.06667\n"
          "Memcpy DtoD (Device -> Device) gpu_memcpy 100+60 1/copies 4 #5 64 bytes gbps=1.06667\n"
          "Memcpy HtoH (Host -> Host) other 100+60 9/8\n"},
-        /* an operation that no list names: the agents decide */
+        /* no list names the operation, so the agents decide */
         {WITH_NAMES("memory_copy", COPY("77", "71", "70")),
          "Memcpy DtoH (Device -> Host) gpu_memcpy 100+60 0/copies 3 #5 64 bytes gbps=1.06667\n"},
         {WITH_NAMES("hip_api",
@@ -117,7 +117,7 @@ TEST(every_kind_of_record_becomes_what_it_is) {
          "hsa_init cuda_driver 90+5 9/8\n"},
         {WITH_NAMES("rccl_api", RECORD("7", "0", TIMES("90", "95"))),
          "ncclAllReduce user_annotation 90+5 9/8\n"},
-        /* ranges in the newer and older form, a mark, and a call without text */
+        /* ranges in the newer and the older form, a mark, and a call without text */
         {WITH_NAMES("marker_api", RECORD("5", "1", TIMES("90", "95"))),
          "step 1 user_annotation 90+5 9/8\n"},
         {WITH_NAMES("marker_api", RECORD("4", "1", TIMES("90", "95"))),
@@ -168,7 +168,7 @@ TEST(what_is_not_kept_is_counted) {
         {WITH_NAMES("kernel_dispatch", DISPATCH(TIMES("1", "2"), "71", "99", "")), TM_COUNT_NO_NAME,
          1},
         {WITH_NAMES("hip_api", RECORD("1", "'x'", TIMES("1", "2"))), TM_COUNT_BAD_VALUE, 1},
-        /* its allocation is missing */
+        /* the allocation is missing */
         {WITH_NAMES("memory_allocation", MEMORY("2", "4", "0", "0x1", "0")), TM_COUNT_BAD_VALUE, 1},
         {WITH_NAMES("pc_sample_host_trap", "{},{}"), TM_COUNT_OTHER_PHASE, 2},
         {DOCUMENT("'callback_records':{'counter_collection':[{}]},'buffer_records':{}"),
@@ -191,7 +191,7 @@ TEST(ranks_are_processes_and_the_devices_on_which_they_run_kernels) {
     } cases[] = {
         {DOCUMENT(METADATA "," AGENTS "," RECORDS("kernel_dispatch", ON("71"))),
          "0:ffffffffffffffff:-1 "},
-        /* agents listed last */
+        /* agents are listed last */
         {DOCUMENT(RECORDS("kernel_dispatch", ON("72") "," ON("71")) "," AGENTS),
          "0:fffffffffffffffd:-1 0:2:-1 "},
         /* a copy makes no rank if there are kernels */
@@ -204,7 +204,7 @@ TEST(ranks_are_processes_and_the_devices_on_which_they_run_kernels) {
         {"{'rocprofiler-sdk-tool':[{" AGENTS "," RECORDS("kernel_dispatch", ON("72")) "},{}]}",
          "0:ffffffffffffffff:-1 1:ffffffffffffffff:-1 "},
         {"{'rocprofiler-sdk-tool':[]}", ""},
-        /* cut: only what came before */
+        /* the file was cut, so only the records before the cut count */
         {"{'rocprofiler-sdk-tool':[{" AGENTS ",'buffer_records':{'kernel_dispatch':[" ON("71") ",{",
          "0:ffffffffffffffff:-1 "},
     };
@@ -253,7 +253,7 @@ TEST(the_host_is_the_files_or_its_folders_and_secrets_are_left) {
                  cases[i].metadata);
         reading r = read_unit_text(format, text, cases[i].path, NULL);
         assert_name(&r.ground, r.trace.host, cases[i].host);
-        /* 4096 bytes are the bank above; a GPU without properties has only its number */
+        /* 4096 bytes are the bank above. A GPU without properties has only its number. */
         assert_name(&r.ground, r.trace.metadata,
                     "{\"deviceProperties\":[{\"id\":0,\"name\":\"MI350X\",\"totalGlobalMem\":4096,"
                     "\"numSms\":2,\"warpSize\":64},{\"id\":1,\"name\":\"\"}]}");
@@ -279,7 +279,7 @@ TEST(a_trace_that_was_cut_gives_what_it_holds) {
     check_truncation(format, WITH_NAMES("kernel_dispatch", K "," K), NULL);
 }
 
-/* The sums come from another program: shared/design/rocprof-format.md. */
+/* The sums are from another program: shared/design/rocprof-format.md. */
 TEST(the_real_trace_has_the_sums_of_its_format_page) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[1024];

@@ -1,4 +1,4 @@
-/* Roles of kernels, also when found again with another pattern. */
+/* Roles of kernels, also if they are found again with another pattern. */
 #include "timeline_fixture.h"
 
 #define KERNEL(name, begin, collective)                                                            \
@@ -45,9 +45,9 @@ static void assert_same_roles(const tm_timeline *a, const tm_timeline *b) {
 
 TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     static const char *const patterns[] = {NULL, "ring", "RING_STEP", "gemm|copy", NULL};
-    /* One row for each communication kernel and one for the operator: without a pattern nccl, "my
-     * kernel", ring_sum and the operator; "ring" adds two, "RING_STEP" one, and "gemm|copy" only
-     * the gemm, as a copy is not a kernel. */
+    /* One row for each communication kernel, and one for the operator. Without a pattern: nccl, "my
+     * kernel", ring_sum, the operator. "ring" adds two, "RING_STEP" one, and "gemm|copy" only the
+     * gemm, because a copy is not a kernel. */
     static const size_t n_rows[] = {4, 6, 5, 5, 4};
     ground g = open_ground();
     tm_timeline again = build_with(&g, NULL);
@@ -62,7 +62,7 @@ TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     close_ground(&g);
 }
 
-/* Such a row cannot be distinguished from one made by an earlier pattern. */
+/* Such a row looks like a row that an earlier pattern made. */
 TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};
@@ -79,7 +79,7 @@ TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
                               .dst_rank = -1};
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_COLLECTIVE], &row, 1));
     row.event = 2;
-    row.seq = 0; /* not empty */
+    row.seq = 0; /* so the row is not empty */
     assert_non_null(tm_vec_append(&trace.attrs[TM_ATTR_COLLECTIVE], &row, 1));
     tm_trace *traces[] = {&trace};
     tm_timeline t;
@@ -98,18 +98,18 @@ TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
 #define LAUNCHED(name, begin, id)                                                                  \
     { TM_CAT_KERNEL, name, begin, 5, id, 20, 0, NULL, TM_DURATION }
 
-/* Kernels 100 ns apart, and the calls around their launches: on thread 1 they are nested. */
+/* Kernels are 100 ns apart. On thread 1, the calls around their launches are nested. */
 TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
     static const char all_to_all[] = "nccl:all_to_all", sends[] = "ncclDevKernel_SendRecv(X)";
     static const event_spec events[] = {
         CALL("c10d::alltoall_base_", 0, 60, 1),
         CALL(all_to_all, 10, 20, 1),
-        CALL("ncclGroupEnd", 12, 10, 1), /* names no kind */
+        CALL("ncclGroupEnd", 12, 10, 1), /* its name shows no kind */
         LAUNCH(14, 1, 1),
-        CALL("ncclSend", 40, 5, 1), /* on its own: a send with unknown receiver */
+        CALL("ncclSend", 40, 5, 1), /* alone: a send with an unknown receiver */
         LAUNCH(42, 2, 1),
         LAUNCH(50, 3, 1), /* in the outer call only */
-        LAUNCH(60, 4, 1), /* after its end */
+        LAUNCH(60, 4, 1), /* after the outer call */
         LAUNCH(14, 5, 2), /* on another thread */
         CALL("nccl:gather", 70, 20, 1),
         LAUNCH(72, 6, 1),

@@ -1,10 +1,10 @@
-/* kernels.roofline: comparison of names, and the join of measurements with a small job. */
+/* kernels.roofline: names are compared, and measurements joined with a small job. */
 #include "analysis_fixture.h"
 
 #include "analysis/gpu/kernel_key.h"
 #include "tmerge/ncu.h"
 
-/* A name as written by Kineto and by Nsight Compute. */
+/* A name as Kineto and as Nsight Compute write it. */
 static const struct {
     const char *kineto, *ncu;
     bool same;
@@ -43,7 +43,7 @@ TEST(names_compare_whatever_demangled_them) {
     }
 }
 
-/* A kernel of `us` microseconds, after the one before it, with blocks of 64,1,1. */
+/* A kernel of `us` microseconds, after the previous one, with blocks of 64,1,1. */
 typedef struct kernel_spec {
     const char *name;
     int64_t us;
@@ -100,13 +100,13 @@ static void read_page(tm_ncu *ncu, const char *text) {
     tm_source_close(source);
 }
 
-/* gemm<4> on a grid of 2: 100 + 300 us on rank 0 (with 32 and 40 registers: two shapes of the job),
- *   400 on rank 1: 3 calls, 800000 ns; FLOP (6e6 + 2e6) / 2 = 4e6, bytes 2e6, intensity 2
- *   achieved 4e6 * 3 / 800000 ns = 15 GFLOP/s; SM 80 against 40: compute
- * copy: 50 us on a grid of 2, 30 on one of 3; without shape both count, 80000 ns in 2
- *   10 against 60, which is no longer low: memory; 0 FLOP: intensity and GFLOP/s are 0
- * small: 20 us; both under 60: latency, by DRAM alone
- * gemm<4> on a grid of 9, which the job does not have: 60 against 60 is compute */
+/* gemm<4> on a grid of 2: rank 0 takes 100 + 300 us (32 and 40 registers: the job has two shapes),
+ *   rank 1 takes 400: 3 calls, 800000 ns. FLOP are (6e6 + 2e6) / 2 = 4e6, bytes 2e6, intensity 2.
+ *   It achieves 4e6 * 3 / 800000 ns = 15 GFLOP/s. SM 80 exceeds memory 40: compute.
+ * copy: 50 us on a grid of 2, 30 on one of 3. The row without a shape has both: 2 calls, 80000 ns.
+ *   10 against 60, which is no longer low: memory. 0 FLOP: intensity and GFLOP/s are 0.
+ * small: 20 us. All known percentages are below 60: latency.
+ * gemm<4> on a grid of 9, which the job does not have: 60 against 60 is compute. */
 TEST(measurements_join_by_name_and_shape) {
     static const kernel_spec rank_0[] = {{"void gemm<4>(float*)", 100, 2, 32},
                                          {"void gemm<4>(float*)", 300, 2, 40},

@@ -1,10 +1,10 @@
-/* Every scanner build that this processor can run reads the same as the portable one. */
+/* Every scanner that this processor can run gives the same result as the portable one. */
 
 #include "readers/kineto/kineto_event.h"
 #include "readers/scanner.h"
 
-/* Events of every layout: strings around 16 and 32 bytes, escapes, non-ASCII bytes, long gaps,
- * values of every type, and malformed ones. */
+/* Events of every layout: strings of about 16 and 32 bytes, escapes, non-ASCII bytes, long gaps,
+ * values of every type, and malformed events. */
 static const char *const events[] = {
     "{\"ph\": \"X\", \"cat\": \"kernel\", \"name\": \"k\", \"pid\": 0, \"tid\": 7,\n    \"ts\": "
     "6322354293589.546, \"dur\": 0.624,\n    \"args\": {\n      \"External id\": 103, \"device\": "
@@ -40,7 +40,7 @@ enum { N_EVENTS = COUNT(events) };
 
 static void expect_text(const tm_json_text *a, const tm_json_text *b) {
     assert_int_equal(a->size, b->size);
-    if (a->size > 0) /* each scanner has its own "" for missing texts */
+    if (a->size > 0) /* the scanners have different addresses of "" for missing texts */
         assert_ptr_equal(a->bytes, b->bytes);
     assert_int_equal(a->escaped, b->escaped);
 }
@@ -73,7 +73,7 @@ static void expect_event(const tm_kineto_event *a, const tm_kineto_event *b) {
         assert_true(a->fields[F_BLOCKS_PER_SM].r == b->fields[F_BLOCKS_PER_SM].r);
 }
 
-/* Result of one scanner for a text, given the keys it has learned. */
+/* A scanner's result for a text. It depends on the keys that the scanner has learned. */
 typedef struct outcome {
     tm_json_cursor cursor;
     const char *end;
@@ -97,7 +97,7 @@ static void expect_same(const outcome *a, const outcome *b) {
     }
 }
 
-/* Checks that both scanners read the first n bytes of a padded copy alike. */
+/* Checks that both scanners give the same for the first n bytes of a padded copy. */
 static void compare(const tm_scanner *other, tm_chrome_keys keys[2], const char *text, size_t n) {
     static outcome a, b;
     size_t n_scanners;
@@ -121,7 +121,7 @@ TEST(every_scanner_reads_every_event_alike_wherever_it_is_cut) {
         assert_non_null(keys);
         tm_chrome_keys_init(&keys[0], tm_kineto_fields, N_FIELDS);
         tm_chrome_keys_init(&keys[1], tm_kineto_fields, N_FIELDS);
-        for (int round = 0; round < 2; round++) /* the second round knows the gaps */
+        for (int round = 0; round < 2; round++) /* in the second round, the gaps are known */
             for (int e = 0; e < N_EVENTS; e++)
                 for (size_t n = strlen(events[e]) + 1; n-- > 0;)
                     compare(&scanners[s], keys, events[e], n);
@@ -129,8 +129,8 @@ TEST(every_scanner_reads_every_event_alike_wherever_it_is_cut) {
     }
 }
 
-/* Changes one byte of an event to each that has a meaning in JSON, and to others: every byte in the
- * full set, every 5th on landing. */
+/* Changes one byte of an event to each byte that has a meaning in JSON, and to others. The full set
+ * changes every byte, the landing set every 5th. */
 TEST(every_scanner_reads_changed_events_alike) {
     const size_t step = in_full_set() ? 1 : 5;
     static const char changes[] = "\"\\{}[]:,-.e0919 \n\tnt\x01\x7F\x80\xC3\xE2\xFF";
@@ -156,7 +156,7 @@ TEST(every_scanner_reads_changed_events_alike) {
     }
 }
 
-/* Learned keys make reading faster but change no events, and no errors or their offsets. */
+/* Learned keys make reading faster, but do not change events, errors or offsets of errors. */
 TEST(what_a_scanner_learned_changes_nothing) {
     const size_t step = in_full_set() ? 1 : 5;
     static const char changes[] = "\"\\{}[]:,-.e09 \n\tn\x01\x80";
@@ -173,7 +173,7 @@ TEST(what_a_scanner_learned_changes_nothing) {
                     char text[1024 + TM_JSON_PADDING] = "";
                     size_t size = strlen(events[e]);
                     memcpy(text, events[e], size);
-                    /* the common case first */
+                    /* learns the keys first */
                     parse(&scanners[s], &keys[1], text, size, true, &warm);
                     text[at] = changes[c];
                     tm_chrome_keys_init(&keys[0], tm_kineto_fields, N_FIELDS);

@@ -1,4 +1,4 @@
-/* Scenarios as users type them, and the edges of a graph that they select. */
+/* Scenarios as users write them, and the edges of a graph that they select. */
 #include "replay/whatif/scenario.h"
 
 #include <math.h>
@@ -6,7 +6,7 @@
 #include "base/simd_lanes.h"
 #include "replay/job/sets.h"
 
-/* Writes a parsed part: conditions as "word=value", separated by blanks, and the factor. */
+/* Writes a parsed part: its conditions as "word=value", separated by blanks, and its factor. */
 static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
     const tm_scenario_part *part = (const tm_scenario_part *)s->parts.data + i;
     double factor = ((const double *)s->factors.data)[i];
@@ -25,7 +25,7 @@ static void describe(const tm_scenario *s, size_t i, char *out, size_t size) {
 
 static const struct {
     const char *option, *text;
-    const char *read; /* NULL: wrong usage, with this message: */
+    const char *read; /* NULL: it is refused with this message: */
     const char *message;
 } texts[] = {
     {"fix", "rank=3", "rank=3 as peers", NULL},
@@ -89,7 +89,7 @@ TEST(conditions_are_read_as_typed) {
         }
         tm_scenario_free(&s);
     }
-    tm_scenario s = TM_SCENARIO(); /* parts are joined to one text */
+    tm_scenario s = TM_SCENARIO(); /* the parts are joined to one text */
     assert_ok(tm_scenario_add(&s, "fix", "host=a+kind=host", NULL));
     assert_ok(tm_scenario_add(&s, "scale", "kernel=gemm:0.5", NULL));
     assert_string_equal(s.text, "--fix host=a+kind=host --scale kernel=gemm:0.5");
@@ -110,10 +110,10 @@ TEST(a_list_is_written_as_it_is_read) {
     }
 }
 
-/* Rank of stage 1 on host "node1": gemm and an all-reduce on one stream, launched by two calls, the
- * first inside the operator aten::mm; the all-reduce and its call belong to step 4. The second
- * call, too, is made while aten::mm runs on its thread, but on behalf of a queue that a thread in
- * c10d::reduce filled. */
+/* A rank of stage 1 on host "node1". gemm and an all-reduce are on one stream. Two calls launched
+ * them, the first inside the operator aten::mm. The all-reduce and its call belong to step 4. The
+ * second call is made while aten::mm runs on the same thread, but for a queue that a thread filled
+ * in c10d::reduce. */
 enum { GEMM, NCCL, MM, LAUNCH, LAUNCH_NCCL, REDUCE, QUEUED, N_EVENTS };
 
 static const struct {
@@ -132,7 +132,7 @@ static const struct {
     [QUEUED] = {"Enqueue", 5, 5, TM_CAT_RUNTIME, TM_ROLE_NONE, TM_NO_EVENT, 0},
 };
 
-/* S and E of both calls and events, and the end of the step; in the order of these edges. */
+/* Nodes S and E of both calls and events, and the step's end, in the order of the edges. */
 enum { S_A, E_A, S_B, E_B, S_GEMM, E_GEMM, S_NCCL, E_NCCL, END, N_NODES };
 
 static const uint32_t node_event[N_NODES] = {LAUNCH, LAUNCH, LAUNCH_NCCL, LAUNCH_NCCL, GEMM,
@@ -154,31 +154,31 @@ static const struct {
 };
 enum { N_EDGES = COUNT(edges) };
 
-/* One letter for each edge: B call host call launch gemm gap launch transfer B. */
+/* `parts` has a character for each edge: B call host call launch gemm gap launch transfer B. */
 static const struct {
-    const char *fix, *scale; /* one after the other; NULL: none */
-    const char *parts;       /* number of the part for each edge */
-    int64_t alone; /* number of edges, or ranks, that meet the first part's last condition */
+    const char *fix, *scale; /* applied one after the other; NULL: none */
+    const char *parts;       /* for each edge: number of the part that changes it */
+    int64_t alone; /* number of edges, or ranks, that meet the last condition of the first part */
 } meant[] = {
     {"rank=3", NULL, ".1111111..", 1},
     {"rank=4", NULL, "..........", 0},
     {"host=node1", NULL, ".1111111..", 1},
     {"host=node", NULL, "..........", 0},
     {"stage=1", NULL, ".1111111..", 1},
-    {"stage=last", NULL, "..........", 0}, /* the job has stage 2 */
-    {"step=4", NULL, "..11..11..", 5},     /* and the transfer, which is not selected */
+    {"stage=last", NULL, "..........", 0}, /* the last stage of the job is 2 */
+    {"step=4", NULL, "..11..11..", 5},     /* the 5th is the transfer, which is not selected */
     {"kind=compute", NULL, ".....1....", 1},
     {"host", NULL, ".111......", 3},
     {"launch", NULL, "....1.11..", 3},
     {"transfer", NULL, "........1.", 1},
     {"gc", NULL, "..1.......", 1},
     {"stall", NULL, "..........", 0},
-    {"kernel=GEMM", NULL, ".....1....", 2}, /* and the launch before it */
+    {"kernel=GEMM", NULL, ".....1....", 2}, /* the other is the launch before it */
     {"kernel=^nccl", NULL, "........1.", 3},
     {"kind=launch+kernel=nccl", NULL, "......11..", 3},
     {"kernel=Launch", NULL, "..........", 0}, /* a call is not a kernel */
     {"operator=mm", NULL, ".....1....", 3},   /* its call, launch and work */
-    {"operator=c10d", NULL, "........1.", 5}, /* queued work: host time before, call, gap ... */
+    {"operator=c10d", NULL, "........1.", 5}, /* queued work: host time before it, call, gap ... */
     {"kind=host+operator=mm", NULL, ".1........", 3},
     {"rank=4+kind=compute", NULL, "..........", 1},
     {"rank=3", "kind=launch:2", ".1112122..", 1},
@@ -279,11 +279,11 @@ TEST(an_edge_gets_what_its_part_says) {
     const tm_change change = {.factors = factors};
     tm_sets sets;
     tm_sets_init(&sets, &change, 1);
-    /* 10 ns, 4 on the peers, 7 of them unexplained: 3 remain without those. */
+    /* As recorded 10 ns, and 4 on the peers. 7 are unexplained: without them, 3 are left. */
     static const struct {
         uint8_t part;
         int64_t plain, explained;
-    } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 rounds away from 0 */
+    } cases[] = {{0, 10, 3}, {1, 4, 3}, {2, 15, 5}}; /* 4.5 is rounded away from 0 */
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_edge edge = {.kind = TM_EDGE_HOST, .flags = TM_EDGE_OVER};
         uint8_t fix = cases[i].part;

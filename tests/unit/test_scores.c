@@ -1,4 +1,4 @@
-/* Scores of members per unit, and the scores that chance gives. */
+/* Scores of members for each unit, and the scores that occur by chance. */
 #include "analysis/stragglers/p_values.h"
 
 #include <math.h>
@@ -8,8 +8,8 @@ static void assert_near(double found, double expected) {
         fail_msg("%.9f is not %.9f", found, expected);
 }
 
-/* The median of 1, 9, 11 and 35 is 10: -9, -1, 1, 25, whose roots -3, -1, 1 and 5 have the mean
- * 0.5. For 5, 5 and 9: 0, 0 and 2. */
+/* The median of 1, 9, 11 and 35 is 10. The distances -9, -1, 1, 25 have the roots -3, -1, 1 and 5,
+ * whose mean 0.5 is subtracted. For 5, 5 and 9, the roots are 0, 0 and 2. */
 static const struct {
     size_t n;
     int64_t ns[4];
@@ -25,7 +25,7 @@ TEST(scores_are_roots_of_distances_from_the_median) {
         int64_t ns[8] = {0};
         double out[8];
         tm_error err;
-        /* Second of two rows; in the other all are equal. */
+        /* these are the second of two rows; in the first, all are equal */
         for (size_t i = 0; i < rows[t].n; i++)
             ns[rows[t].n + i] = rows[t].ns[i];
         const tm_own_times times = {.n = rows[t].n, .n_rows = 2, .ns = ns};
@@ -37,11 +37,12 @@ TEST(scores_are_roots_of_distances_from_the_median) {
     }
 }
 
-/* 8: 8 once; 5 (5.6) at 0 to 3; 3 (3.92) at 0 to 5. 20: 20; 14 at 0, 3, 6; 9 (9.8) at 0, 2, ... 10
- * and 11, the last position that fits; 6 (6.9), 4 (4.8), 3 (3.4) at each. */
+/* For 8 units: length 8 once; 5 (5.6) at 0 to 3; 3 (3.92) at 0 to 5. For 20: 20 once; 14 at 0, 3,
+ * 6; 9 (9.8) at 0, 2, ... 10 and 11, the last position; 6 (6.9), 4 (4.8) and 3 (3.4) at each
+ * position. */
 static const struct {
     size_t n_units, n_windows, lengths[6], n_of[6];
-    double handicaps[3]; /* of the first lengths: sqrt(2 + 2 ln(8 / 5)) = 1.7146449 */
+    double handicaps[3]; /* for the first three lengths; 1.7146449 is sqrt(2 + 2 ln(8 / 5)) */
 } windows[] = {
     {1, 1, {1}, {1}, {0}},
     {7, 1, {7}, {1}, {0}},
@@ -71,7 +72,7 @@ TEST(windows_are_shorter_by_three_tenths_each) {
 }
 
 TEST(classes_add_up_their_members_scores) {
-    /* 4 and 8 divided by the root of 2; 6 by the root of 3, and 6. */
+    /* 4 and 8 are divided by the root of 2, 6 by the root of 3, and 6 by 1 */
     static const double scores[] = {1, 2, 3, 6};
     static const size_t even[] = {0, 1, 0, 1}, uneven[] = {0, 0, 0, 1};
     static const double sums[][4] = {{0, 0, 2.8284271, 5.6568542}, {0, 0, 3.4641016, 6}};
@@ -86,8 +87,9 @@ TEST(classes_add_up_their_members_scores) {
 }
 
 TEST(heights_are_sums_by_their_standard_deviation) {
-    /* Permuted, -1 and 1 have the variance 1, -2 and 2 have 4, three units have 5/3 on average: 3 /
-     * sqrt(10/3) and 2 / sqrt(5/3), less 0.5. If all are equal, no member stands out. */
+    /* When permuted, -1 and 1 have the variance 1, and -2 and 2 have 4. Three units have 5/3 on
+     * average: 3 / sqrt(10/3) and 2 / sqrt(5/3), minus 0.5. If all are equal, no member stands
+     * out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
     static const double heights[] = {1.1431677, 1.0491933, -0.5};
     tm_window v[] = {{0, 2, 0.0, 0.0, 0.5}, {1, 2, 0.0, 0.0, 0.5}, {2, 3, 0.0, 0.0, 0.5}};
@@ -105,14 +107,14 @@ static const double twos[] = {-1, 1, -1, 1}, unlike[] = {-1, 1, -3, 3};
 static const double threes[] = {-1, 0, 1, 1, 0, -1, -1, 1, 0, 0, -1, 1};
 static const double lasts[] = {-1, -1, -1, 3, -1, 3, -1, -1};
 
-/* A unit of 2 has the variance 1 (unlike: 1 and 9), of 3 has 2/3, of the 4 lasts has 3. For 3
- * members the largest sum of two units is 2 if one is last in both (1 in 3), 0 if the second
- * reverses the order (1 in 6), else 1. */
+/* The variance of a unit is 1 for 2 members (in `unlike` 1 and 9), 2/3 for 3 members, and 3 for the
+ * 4 of `lasts`. For 3 members and two units, the largest sum is 2 if one member is last in both (1
+ * in 3), 0 if the second unit reverses the order (1 in 6), otherwise 1. */
 static const struct {
     tm_trial trial;
     double height, expected;
 } chances[] = {
-    /* one of n is last in all units: n / n^units */
+    /* one of n members is last in all units: n / n^units */
     {{2, 2, twos, NULL, 2, NULL, 0}, 1.4142136, 1.0 / 2},
     {{3, 2, threes, NULL, 3, NULL, 0}, 1.7320508, 1.0 / 3},
     {{3, 4, threes, NULL, 3, NULL, 0}, 2.4494897, 1.0 / 27},
@@ -122,7 +124,7 @@ static const struct {
     /* 4 / sqrt(10) or 2 / sqrt(10) */
     {{2, 2, unlike, NULL, 2, NULL, 0}, 1.2649111, 1.0 / 2},
     {{2, 2, unlike, NULL, 2, NULL, 0}, 0.6324555, 1.0},
-    /* the last of 4 is in the same of two classes, with (3 - 1) / sqrt 2 each time */
+    /* the last of 4 is the same member in two classes, with (3 - 1) / sqrt 2 each */
     {{4, 2, lasts, pairs, 2, NULL, 0}, 1.1547005, 1.0 / 2},
     {{4, 2, lasts, pairs, 2, NULL, 0}, 1.155, 0.0},
 };
@@ -141,7 +143,7 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
         assert_true(tm_height_bound(&trial, largest, chances[t].height) >= p);
         assert_int_equal(tm_chance_draw(&chance, &trial, DRAWS, &err), TM_OK);
         size_t reach = tm_chance_reach(&chance, chances[t].height - 1e-6);
-        /* 3 standard errors of sampling, 0 for a certain outcome */
+        /* 3 standard errors of sampling; 0 if the outcome is certain */
         if (fabs((double)reach / DRAWS - p) > 3.0 * sqrt(p * (1.0 - p) / DRAWS))
             fail_msg("row %zu: %zu of %d reach it, not %.4f", t, reach, DRAWS, p);
         tm_chance_free(&chance);
@@ -149,9 +151,9 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
 }
 
 TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
-    /* One of 8 is last in 40 units, by 7 to -1: the sum is 280, its variance 40 x 56 / 8 = 280, u =
-     * 7, the bound 8 exp(-280 / 49 (8 ln 8 - 7)) = 8 exp(-55.06018). The height is 280 / sqrt(280).
-     * The probability is 8^-39 = exp(-81). */
+    /* One of 8 is last in 40 units, with 7 to -1. The sum is 280 and its variance 40 x 56 / 8 =
+     * 280, so with u = 7 the bound is 8 exp(-280 / 49 (8 ln 8 - 7)) = 8 exp(-55.06018). The height
+     * is 280 / sqrt(280). The probability is 8^-39 = exp(-81). */
     double scores[320];
     for (size_t i = 0; i < COUNT(scores); i++)
         scores[i] = i % 8 == 5 ? 7.0 : -1.0;
@@ -160,7 +162,7 @@ TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
     const double largest = tm_windows_scale(&trial);
     const double bound = tm_height_bound(&trial, largest, 16.7332005);
     assert_near(log(bound / 8.0), -55.06018476);
-    memset(scores, 0, sizeof scores); /* nobody stands out */
+    memset(scores, 0, sizeof scores); /* no member stands out */
     assert_true(tm_height_bound(&trial, tm_windows_scale(&trial), 0.0) == 1.0);
 }
 
@@ -189,7 +191,7 @@ TEST(first_draws_are_the_same_when_more_are_drawn) {
     tm_chance_free(&twice);
 }
 
-/* Two ways of summing: members in class order, and one by one while they are permuted. */
+/* Members are summed in the order of classes, or one by one while they are permuted. */
 TEST(members_draw_as_classes_of_one_each) {
     enum { N = 23, UNITS = 12, ALL = 120 };
     double scores[N * UNITS];
@@ -206,7 +208,7 @@ TEST(members_draw_as_classes_of_one_each) {
     tm_windows_scale(&trial);
     assert_int_equal(tm_chance_draw(&alone, &trial, ALL / 2, &err), TM_OK); /* draws orders */
     tm_chance_free(&alone);
-    assert_int_equal(tm_chance_draw(&alone, &trial, ALL, &err), TM_OK); /* uses them */
+    assert_int_equal(tm_chance_draw(&alone, &trial, ALL, &err), TM_OK); /* uses these orders */
     trial.class_of = own;
     assert_int_equal(tm_chance_draw(&classes, &trial, ALL, &err), TM_OK);
     assert_memory_equal(alone.largest, classes.largest, ALL * sizeof *alone.largest);

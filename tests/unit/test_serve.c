@@ -96,7 +96,7 @@ TEST(ranges_ascend_and_hold_what_is_in_them) {
     assert_int_equal(n, TM_SERVE_RANGES_MAX);
 }
 
-/* Exports ranks 0 and 4 of a store, in a window around all of their events. */
+/* Exports ranks 0 and 4 of a store, in a window that contains all of their events. */
 static tm_status hand_on(const char *path, int64_t budget_ns, size_t *size, tm_error *err) {
     static const int64_t ranks[] = {0, 4};
     static const char *const hosts[] = {"", "", ""};

@@ -17,15 +17,15 @@ TEST(a_trace_is_cut_into_its_fair_shares) {
         {100, 100, 1, 1}, /* one process */
         {100, 100, 2, 2},
         {100, 100, 7, 7},
-        {25, 100, 4, 1}, /* exactly its share */
-        {26, 100, 4, 1}, /* 1.04 shares: not worth a cut */
-        {31, 100, 4, 1}, /* 1.24 */
-        {32, 100, 4, 2}, /* 1.28 */
+        {25, 100, 4, 1}, /* exactly one share */
+        {26, 100, 4, 1}, /* 1.04 shares: not worth splitting */
+        {31, 100, 4, 1}, /* 1.24 shares */
+        {32, 100, 4, 2}, /* 1.28 shares */
         {50, 100, 4, 2},
-        {60, 100, 4, 3}, /* 2.4 */
-        {99, 100, 4, 4}, /* 3.96: at most one part per process */
+        {60, 100, 4, 3}, /* 2.4 shares */
+        {99, 100, 4, 4}, /* 3.96 shares, and at most one part per process */
         {99, 99, 98, 98},
-        {3, 3, 8, 1}, /* less than a byte each */
+        {3, 3, 8, 1}, /* each part would have less than a byte */
         {0, 0, 8, 1},
         {INT64_MAX, INT64_MAX, 1000, 1000},
         {INT64_MAX / 2, INT64_MAX, 1000, 500},
@@ -45,19 +45,19 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
             int owner;
         } items[6];
     } cases[] = {
-        /* Each load counts one more than the weight: 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112),
-         * 40 -> 0 (142), 30 -> 1 (143), 20 -> 0. */
+        /* A load counts one more than its weight: 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40
+         * -> 0 (142), 30 -> 1 (143), 20 -> 0. */
         {"the largest first",
          2,
          6,
          {{0, 20, 0}, {1, 50, 1}, {2, 100, 0}, {3, 30, 1}, {4, 60, 1}, {5, 40, 0}}},
-        /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0: it is assigned first. */
+        /* Rank 1 weighs 30 + 30 + 30 = 90, more than the 80 of rank 0, so it is assigned first. */
         {"the traces of a rank stay together",
          2,
          5,
          {{1, 30, 0}, {0, 80, 1}, {1, 30, 0}, {2, 5, 1}, {1, 30, 0}}},
         {"unknown ranks go alone", 3, 3, {{-1, 10, 0}, {-1, 10, 1}, {-1, 10, 2}}},
-        /* Also if ranks descend: argument order breaks ties, not the rank. */
+        /* If weights are equal, the order of arguments decides, even if ranks descend. */
         {"equal weights in the order of the arguments",
          3,
          5,
@@ -79,9 +79,9 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
     }
 }
 
-/* Each load counts one more than the weight: 501 + 100 x 11 = 1601, a share is 801, and under 50 is
- * small. The large one -> 0 (501), then 28 ranks -> 0 (809), the other 72 -> 1 (792): by rank,
- * whatever the order of the arguments. */
+/* A load counts one more than its weight: 501 + 100 x 11 = 1601 in all. A share is 801, and a rank
+ * below 50 is small. The large rank -> 0 (501), then 28 ranks -> 0 (809), and the other 72 -> 1
+ * (792). Small ranks go by rank, whatever the order of arguments is. */
 TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
     tm_share_item items[101] = {{.rank = 50, .weight = 500}};
     for (int i = 1; i <= 100; i++)
@@ -91,8 +91,8 @@ TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
         assert_int_equal(items[i].owner, i > 0 && i <= 72);
 }
 
-/* Processes 0, 1 on host 0, 2 on host 1, 3 on host 2. Traces that only one host sees go first: 50
- * -> 2, 40 -> 2 (its only process), then 30 -> 3; of the others 60 -> 0, 20 -> 1, 9 -> 1. */
+/* Processes 0 and 1 are on host 0, 2 on host 1, 3 on host 2. Traces that only one host sees go
+ * first: 50 -> 2, 40 -> 2 (its only process), 30 -> 3. Of the others, 60 -> 0, 20 -> 1, 9 -> 1. */
 TEST(a_trace_goes_to_a_process_that_sees_it) {
     static const int host_of[] = {0, 0, 1, 2};
     static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;
@@ -102,7 +102,7 @@ TEST(a_trace_goes_to_a_process_that_sees_it) {
         {.rank = 1, .weight = 50, .seen = &second},
         {.rank = 2, .weight = 20},
         {.rank = 3, .weight = 40, .seen = &second},
-        {.rank = 4, .weight = 15, .seen = &third}, /* both of rank 4 weigh 30 */
+        {.rank = 4, .weight = 15, .seen = &third}, /* the two traces of rank 4 weigh 30 */
         {.rank = 4, .weight = 15, .seen = &last_two},
         {.rank = 5, .weight = 9},
     };
@@ -129,7 +129,7 @@ static uint32_t next(uint32_t *seed) {
     return *seed >> 16;
 }
 
-/* Guarantee of greedy sharing: no process exceeds the mean by more than one group. */
+/* Greedy sharing guarantees that no process exceeds the mean by more than one group. */
 static void check_plan(const tm_share_item *items, size_t n, int n_processes) {
     int64_t load[8] = {0}, sum = 0, largest = 0;
     for (size_t i = 0; i < n; i++) {
@@ -162,7 +162,7 @@ TEST(any_plan_is_even_keeps_ranks_together_and_comes_out_again) {
         memcpy(again, items, n * sizeof *items);
         plan(items, n, n_processes);
         check_plan(items, n, n_processes);
-        plan(again, n, n_processes); /* each process computes the plan for itself */
+        plan(again, n, n_processes);
         for (size_t i = 0; i < n; i++)
             assert_int_equal(again[i].owner, items[i].owner);
     }

@@ -1,4 +1,4 @@
-/* Offset between two clocks from the ends of kernels: small cases worked out by hand, and wrong
+/* Offset between two clocks, from the ends of kernels: small cases computed by hand, and wrong
  * offsets that must be rejected. */
 #include "match/shift.h"
 
@@ -14,7 +14,7 @@ static tm_unmatched find(const rank_run *ref, const rank_run *other, int64_t *of
     return reason;
 }
 
-/* The other's clock is `ahead` us ahead; it lacks the first `skipped` ends and every `lost`-th. */
+/* The clock is `ahead` us ahead. Lacks the first `skipped` ends, and every `lost`-th. */
 static rank_run other_of(int64_t ahead, size_t skipped, size_t lost) {
     int64_t ends[N];
     size_t n = 0;
@@ -29,7 +29,7 @@ TEST(the_offset_is_found_wherever_the_recordings_begin) {
         int64_t ahead_us;
         size_t skipped, lost;
     } cases[] = {{0, 0, 0},        {7, 0, 0},          {-3000, 0, 0}, {5000000, 0, 0},
-                 {-5000000, 3, 0}, {5000000, 0, 8},    {430, 0, 0}, /* the distance of two ends */
+                 {-5000000, 3, 0}, {5000000, 0, 8},    {430, 0, 0}, /* the gap of two ends */
                  {-430, 2, 0},     {86400000000, 4, 0}};
     rank_run ref = run_of(ends_us, N);
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -42,8 +42,8 @@ TEST(the_offset_is_found_wherever_the_recordings_begin) {
     free_run(&ref);
 }
 
-/* Drift of 50 ppm: the clock is 100 us ahead in the middle, and 20 us less or more at the first and
- * last of 40 ends, 20 ms apart. */
+/* The clock drifts by 50 ppm: it is ahead by 100 us in the middle, and by 20 us less or more at the
+ * first and last of 40 ends, which are 20 ms apart. */
 TEST(drift_is_no_spread) {
     int64_t a[40], b[40], offset;
     uint64_t own = 1;
@@ -62,8 +62,8 @@ TEST(wrong_offsets_are_refused) {
     int64_t even[N], alike[N], odd[N], offset;
     for (int64_t k = 0; k < N; k++) {
         even[k] = 500 * k;
-        alike[k] = 500 * k + (k * 7 % 5);           /* jitter of 2 us: only noise */
-        odd[k] = 300 * k + (k * k * 37 % 41) * 100; /* no gap in common with the others */
+        alike[k] = 500 * k + (k * 7 % 5);           /* only noise: a jitter of 2 us */
+        odd[k] = 300 * k + (k * k * 37 % 41) * 100; /* has no gap in common with the others */
     }
     for (int64_t k = 1; k < N; k++)
         odd[k] = odd[k] > odd[k - 1] ? odd[k] : odd[k - 1] + 150;
@@ -86,7 +86,7 @@ TEST(wrong_offsets_are_refused) {
     free_run(&few);
 }
 
-/* Two of 16 are more than 2 in 100: the only coherent offset is rejected for them. */
+/* The only coherent offset is rejected, because 2 of 16 kernels (more than 2 in 100) differ. */
 TEST(other_kernels_at_the_same_times_are_refused) {
     int64_t offset;
     rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
@@ -104,8 +104,8 @@ static void set_steps(rank_run *r, int64_t first) {
         r->run.marks[i].step = first + (int64_t)i / 4;
 }
 
-/* With 16 equal gaps every shift fits equally; step numbers, four kernels each, leave shifts by
- * whole steps, and equal numbers leave one. */
+/* With 16 equal gaps, every shift fits equally well. A step has four kernels, so step numbers leave
+ * shifts by whole steps; equal step numbers leave one. */
 TEST(steps_decide_what_ends_do_not) {
     int64_t even[N], offset;
     for (int64_t k = 0; k < N; k++)
@@ -115,17 +115,17 @@ TEST(steps_decide_what_ends_do_not) {
     set_steps(&other, 3);
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
     assert_int_equal(offset, 0);
-    set_steps(&other, 4); /* it began one step later */
+    set_steps(&other, 4); /* the recording began one step later */
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
     assert_int_equal(offset, -2000);
-    set_steps(&other, 40); /* no step in common */
+    set_steps(&other, 40); /* no common step */
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_TOKENS);
     free_run(&ref);
     free_run(&other);
 }
 
-/* Equal gaps, but a few kernels have a size of their own, at uneven distances: at no other shift do
- * they all meet, or are all outside the overlap. */
+/* Gaps are equal, but a few kernels have another size, at uneven distances. At any other shift,
+ * some of them do not meet. */
 TEST(rare_kernels_decide_what_ends_do_not) {
     enum { MANY = 48 };
     tm_error err;
@@ -136,7 +136,7 @@ TEST(rare_kernels_decide_what_ends_do_not) {
     static const size_t rare[] = {7, 15, 28, 44};
     for (size_t k = 0; k < COUNT(rare); k++) {
         ref.run.marks[rare[k]].token = 2;
-        other.run.marks[rare[k] - 5].token = 2; /* it began five later */
+        other.run.marks[rare[k] - 5].token = 2; /* the recording began five kernels later */
     }
     assert_int_equal(tm_run_prepare(&ref.run, &err), TM_OK);
     assert_int_equal(tm_run_prepare(&other.run, &err), TM_OK);
@@ -146,8 +146,8 @@ TEST(rare_kernels_decide_what_ends_do_not) {
     free_run(&other);
 }
 
-/* Three steps of 16 kernels, each after a broadcast that this rank leaves 200 us after the other:
- * without a barrier, neither step boundaries nor rare kernels have to coincide. */
+/* Three steps of 16 kernels each follow a broadcast that this rank leaves 200 us after the other.
+ * Without a barrier, neither step boundaries nor rare kernels must coincide. */
 TEST(broadcasts_need_not_end_together) {
     enum { MANY = 48 };
     tm_error err;

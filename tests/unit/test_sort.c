@@ -1,4 +1,4 @@
-/* The two sorts of a timeline, compared with a plain insertion sort. */
+/* The two sorts of a timeline are compared with a plain insertion sort. */
 #include "timeline/sort_events.h"
 
 static uint32_t next(uint32_t *seed) {
@@ -15,12 +15,12 @@ TEST(events_are_ordered_by_begin_then_longer_first_then_place) {
         {0, {0}, {0}, {0}},
         {1, {5}, {1}, {0}},
         {2, {5, 5}, {1, 2}, {1, 0}}, /* a parent before its child */
-        {2, {5, 5}, {2, 2}, {0, 1}}, /* order of the file */
+        {2, {5, 5}, {2, 2}, {0, 1}}, /* in the order of the file */
         {3, {3, 2, 1}, {0, 0, 0}, {2, 1, 0}},
         {3, {-1, -2, 0}, {0, 0, 0}, {1, 0, 2}},
         {5, {0, 0, 1, 0, 1}, {9, 10, 1, 9, 2}, {1, 0, 3, 4, 2}},
         {6, {1, 3, 5, 0, 2, 4}, {0, 0, 0, 0, 0, 0}, {3, 0, 4, 1, 5, 2}}, /* two ascending runs */
-        {6, {4, 5, 2, 3, 0, 1}, {0, 0, 0, 0, 0, 0}, {4, 5, 2, 3, 0, 1}}, /* three */
+        {6, {4, 5, 2, 3, 0, 1}, {0, 0, 0, 0, 0, 0}, {4, 5, 2, 3, 0, 1}}, /* three ascending runs */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         tm_raw_event events[6] = {{0}};
@@ -36,7 +36,6 @@ TEST(events_are_ordered_by_begin_then_longer_first_then_place) {
     }
 }
 
-/* Plain definition of the order: whether x comes before y. */
 static bool before(const tm_raw_event *x, const tm_raw_event *y, bool first_in_file) {
     if (x->begin_ns != y->begin_ns)
         return x->begin_ns < y->begin_ns;
@@ -52,7 +51,7 @@ TEST(random_events_come_out_as_by_insertion) {
     for (int round = 0; round < 400; round++) {
         uint32_t n = next(&seed) % (MOST + 1), spread = 1 + next(&seed) % 400;
         for (uint32_t i = 0; i < n; i++) {
-            /* From all equal to nearly sorted: begins grow with i in every other round. */
+            /* From all equal to nearly sorted: every other round, begins increase with i. */
             events[i] = (tm_raw_event){
                 .begin_ns = next(&seed) % spread + (round % 2 ? i : 0),
                 .duration_ns = next(&seed) % 3,
@@ -78,7 +77,7 @@ TEST(only_the_given_events_are_sorted) {
     assert_memory_equal(order, expected, sizeof order);
 }
 
-/* Makes rows of one attribute table for these events; each row's other bytes are its index. */
+/* Makes rows of one attribute table for these events. The other bytes of a row are its index. */
 static tm_vec make_rows(tm_attr attr, const uint32_t *events, size_t n) {
     tm_vec rows = {.size = tm_attr_size(attr)};
     for (size_t i = 0; i < n; i++) {
@@ -93,7 +92,7 @@ static tm_vec make_rows(tm_attr attr, const uint32_t *events, size_t n) {
 TEST(attribute_rows_of_every_kind_are_sorted_by_event_and_stay_in_order) {
     static const struct {
         uint32_t events[6];
-        uint8_t places[6]; /* index of the given row at this place */
+        uint8_t places[6]; /* for each place: index of the given row */
     } cases[] = {
         {{0, 1, 2, 3, 4, 5}, {0, 1, 2, 3, 4, 5}}, {{5, 4, 3, 2, 1, 0}, {5, 4, 3, 2, 1, 0}},
         {{7, 7, 3, 7, 3, 3}, {2, 4, 5, 0, 1, 3}}, /* the series of one counter stay in order */

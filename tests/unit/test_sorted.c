@@ -5,8 +5,8 @@ TEST(numbers_whose_difference_does_not_fit_have_an_order) {
     assert_true(tm_order_i64(INT64_MIN, INT64_MAX) < 0);
     assert_true(tm_order_i64(INT64_MAX, -1) > 0);
     assert_int_equal(tm_order_i64(-7, -7), 0);
-    assert_true(tm_order_u64(1, UINT64_MAX) < 0); /* as signed numbers 1 and -1 */
-    assert_true(tm_order_real(0.25, 0.125) > 0);  /* as whole numbers 0 and 0 */
+    assert_true(tm_order_u64(1, UINT64_MAX) < 0); /* as signed numbers, these are 1 and -1 */
+    assert_true(tm_order_real(0.25, 0.125) > 0);  /* as whole numbers, both are 0 */
 }
 
 TEST(a_lower_bound_is_the_first_of_equals) {
@@ -30,7 +30,7 @@ static bool is_over(const void *element, const void *ns) {
     return ((const stay *)element)->until_ns <= *(const int64_t *)ns;
 }
 
-/* An element that ends at exactly this time is over; an empty array is not read. */
+/* An element that ends at exactly this time is before it. An empty array is not read. */
 TEST(bisection_finds_the_first_of_which_the_answer_is_no) {
     static const stay stays[] = {{'a', 10}, {'b', 20}, {'c', 30}};
     for (int64_t ns = 0; ns < 40; ns++)
@@ -47,8 +47,7 @@ static int by_value(const void *a, const void *b) {
     return tm_order_i64(((const card *)a)->value, ((const card *)b)->value);
 }
 
-/* Sorts this many rows that are sorted already or have every third element moved before its
- * neighbour. */
+/* Sorts rows that are already sorted, or in which every third element is before its neighbour. */
 TEST(few_rows_and_many_are_sorted) {
     static const size_t rows[] = {1, 2, 3, TM_SORT_RUNS, TM_SORT_RUNS + 1, TM_SORT_RUNS + 2, 100};
     for (size_t n = 1; n < 400; n += 57)

@@ -1,4 +1,4 @@
-/* Byte sources: every encoding gives the same bytes with any block sizes, and all damage is
+/* Byte sources: every encoding gives the same bytes with blocks of any size, and all damage is
  * detected. */
 #include "tmerge/source.h"
 
@@ -13,12 +13,12 @@
 #include "input/decoder.h"
 #include "source_ways.h"
 
-/* Content of a file: ticks, then its end or a failure. */
+/* A file: its content is a number of ticks, followed by its end or a failure. */
 typedef struct stream_case {
     span file;
     size_t n_ticks;
     const char *encoding;
-    const char *message; /* NULL: a good stream */
+    const char *message; /* NULL: the stream is good */
     bool cut_short;
 } stream_case;
 
@@ -45,9 +45,9 @@ static const stream_case streams[] = {
     {INIT(GZIP "\n"), 1, "gzip", GZIP_RUBBISH, false},
     {INIT(GZIP ZEROS_8 "r"), 1, "gzip", GZIP_RUBBISH, false},
     {INIT(GZIP "\x1f\x8c" TICK), 1, "gzip", GZIP_RUBBISH, false},
-    {{GZIP, 27}, 1, "gzip", GZIP_CUT, true}, /* inside the trailer: all content was decoded */
+    {{GZIP, 27}, 1, "gzip", GZIP_CUT, true}, /* cut in the trailer, after all content */
     {INIT(GZIP "\x1f"), 1, "gzip", GZIP_CUT, true},
-    {{GZIP FIELDS, 31 + 20}, 1, "gzip", GZIP_CUT, true}, /* inside the second member's name */
+    {{GZIP FIELDS, 31 + 20}, 1, "gzip", GZIP_CUT, true}, /* cut in the second member's name */
     {INIT(ZSTD), 1, "zstd", NULL, false},
     {INIT(ZSTD ZSTD ZSTD), 3, "zstd", NULL, false},
     {INIT(SKIPPABLE ZSTD), 1, "zstd", NULL, false},
@@ -57,7 +57,7 @@ static const stream_case streams[] = {
     {INIT(ZSTD "\n"), 1, "zstd", ZSTD_RUBBISH, false},
     {INIT(ZSTD ZEROS_8), 1, "zstd", ZSTD_RUBBISH, false},
     {INIT(ZSTD "(rubbish"), 1, "zstd", ZSTD_RUBBISH, false},
-    {{ZSTD, 28}, 1, "zstd", ZSTD_CUT, true}, /* inside the checksum */
+    {{ZSTD, 28}, 1, "zstd", ZSTD_CUT, true}, /* cut in the checksum */
     {INIT(ZSTD "\x28\xb5"), 1, "zstd", ZSTD_CUT, true},
     {{SKIPPABLE SKIPPABLE, 11 + 10}, 0, "zstd", ZSTD_CUT, true},
     {INIT(WINDOW_28), 0, "zstd", ZSTD_WINDOW, false},
@@ -88,7 +88,7 @@ TEST(streams_give_their_content_or_say_what_is_wrong) {
     }
 }
 
-/* Replacement of a good byte; the layout is that of RFC 1952 and RFC 1951. */
+/* A good byte is replaced. The layout is that of RFC 1952 and RFC 1951. */
 typedef struct damage_case {
     span good;
     size_t at;
@@ -101,7 +101,7 @@ static const damage_case damages[] = {
     {INIT(GZIP), 2, 7, 0, "gzip member has an unknown compression method"},
     {INIT(GZIP), 10, 0x07, 0, "gzip stream is damaged"}, /* block type 3 does not exist */
     {INIT(GZIP), 23, 0x3b, 1, "gzip checksum is wrong: the file is damaged"},
-    {INIT(GZIP), 27, 0x15, 1, "gzip checksum is wrong: the file is damaged"}, /* length */
+    {INIT(GZIP), 27, 0x15, 1, "gzip checksum is wrong: the file is damaged"}, /* the length */
     {INIT(FIELDS), 27, 0x2f, 0, "gzip header checksum is wrong: the file is damaged"},
     {INIT(FIELDS), 17, '_', 0, "gzip header checksum is wrong: the file is damaged"},
 };
@@ -123,14 +123,14 @@ TEST(zstd_checksum_damage_is_named) {
         outcome got = read_in_way(all_of(&file), way);
         assert_int_equal(got.status, TM_ERR_INPUT);
         assert_string_equal(got.error.message, "zstd checksum is wrong: the file is damaged");
-        assert_true(got.bytes.n <= strlen(TICK)); /* zstd may withhold the failing block */
+        assert_true(got.bytes.n <= strlen(TICK)); /* zstd may keep back the failing block */
         assert_false(got.cut_short);
         tm_vec_free(&got.bytes);
     }
     tm_vec_free(&file);
 }
 
-/* Flips every bit from byte `first` on; returns how many flips went unnoticed. */
+/* Flips every bit from byte `first` on. Returns how many flips were not noticed. */
 static size_t flip_bits(span good, size_t first) {
     size_t n_unnoticed = 0;
     for (size_t bit = first * 8; bit < good.n * 8; bit++) {
@@ -150,10 +150,10 @@ static size_t flip_bits(span good, size_t first) {
 }
 
 TEST(a_flipped_bit_never_changes_the_content_unnoticed) {
-    /* 3 bits of deflate's last byte are unused */
+    /* deflate does not use 3 bits of its last byte */
     assert_int_equal(flip_bits(SPAN(GZIP), 10), 3);
-    assert_int_equal(flip_bits(SPAN(FIELDS), 3), 3); /* its header has a checksum of its own */
-    /* 2 bits of the sequence modes are reserved, and not every zstd checks them */
+    assert_int_equal(flip_bits(SPAN(FIELDS), 3), 3); /* this header has its own checksum */
+    /* 2 bits of the sequence modes are reserved, and some versions of zstd do not check them */
     assert_true(flip_bits(SPAN(ZSTD), 6) <= 2);
 }
 
@@ -176,7 +176,7 @@ static tm_source *decoded_ahead(tm_source *source) {
 }
 
 TEST(large_content_is_the_same_in_small_and_large_steps) {
-    enum { TEXT = 1500000, BLANK = 3000000 }; /* blank: little input decodes to much output */
+    enum { TEXT = 1500000, BLANK = 3000000 }; /* blanks: a little input makes much output */
     for (size_t e = 0; e < COUNT(encoders); e++) {
         tm_vec text = make_text(TEXT), file = TM_VEC(uint8_t), expected = make_text(TEXT);
         uint8_t *blank = calloc(BLANK, 1);
@@ -202,7 +202,7 @@ TEST(large_content_is_the_same_in_small_and_large_steps) {
     }
 }
 
-/* Wherever the reader is, also while decoding ahead waits for room. */
+/* The reader may be anywhere, also while decoding ahead waits for room. */
 TEST(a_source_can_be_left_and_begun_again) {
     tm_vec text = make_text(4000000);
     static char buffer[3000000];
@@ -228,7 +228,7 @@ TEST(a_source_can_be_left_and_begun_again) {
     tm_vec_free(&text);
 }
 
-/* Checks a truncated stream: all of its content is read, then the cut is reported. */
+/* Checks that all content of a truncated stream is read, and then the cut is reported. */
 static void check_cut(tm_source *source, size_t step, span content) {
     outcome got = drain(source, step);
     assert_int_equal(got.status, TM_ERR_INPUT);
@@ -271,7 +271,7 @@ TEST(a_long_stream_cut_short_gives_nearly_all_of_what_it_holds) {
             tm_source *source = open_pieces((span){file.data, file.n / 2}, 0);
             outcome got = drain(ahead ? decoded_ahead(source) : source, 1 << 20);
             assert_true(got.cut_short);
-            assert_true(got.bytes.n > 300000); /* half, less one zstd block of 128 KiB */
+            assert_true(got.bytes.n > 300000); /* half, minus one zstd block of 128 KiB */
             assert_memory_equal(got.bytes.data, text.data, got.bytes.n);
             tm_vec_free(&got.bytes);
         }
@@ -327,7 +327,7 @@ TEST(a_file_without_permission_is_refused) {
     unlink(path);
 }
 
-/* The descriptor is replaced by a folder's while the source is open, so that read fails. */
+/* While the source is open, its descriptor is replaced by that of a folder, so that read fails. */
 TEST(a_read_error_comes_after_what_was_read) {
     char path[PATH_BYTES];
     tm_raw raw;
@@ -370,7 +370,7 @@ TEST(what_cannot_be_skipped_is_said) {
         int64_t offset;
         const char *message;
     } cases[] = {
-        {INIT(TICK), 21, "ends before byte 21"}, /* the line has 20 */
+        {INIT(TICK), 21, "ends before byte 21"}, /* the line has 20 bytes */
         {INIT(TICK), -1, "ends before byte -1"},
         {INIT(GZIP), 1, "is compressed: it can only be read whole"},
         {INIT(ZSTD), 1, "is compressed: it can only be read whole"},
@@ -389,7 +389,7 @@ static void ignore_signal(int number) {
     (void)number;
 }
 
-/* Writes in two halves and interrupts the reader's read call in between. */
+/* Writes the file in two halves, and interrupts the reader's read call in between. */
 static void feed_slowly(const char *path, span content) {
     const struct timespec pause = {.tv_nsec = 20000000};
     int fd = open(path, O_WRONLY);

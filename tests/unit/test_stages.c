@@ -1,26 +1,26 @@
 /* Pipeline stages of ranks. */
 #include "waits/stages.h"
 
-/* Ranks are 0 to 5; NONE is expected for those in no pipeline. */
+/* Ranks are 0 to 5. NONE is expected for a rank in no pipeline. */
 enum { NONE = -1, RANKS = 6, EDGES_MOST = 24 };
 
 static const struct {
-    tm_stage_edge edges[EDGES_MOST]; /* ends with an edge from a rank to itself */
+    tm_stage_edge edges[EDGES_MOST]; /* the list ends with an edge from a rank to itself */
     int64_t stages[RANKS];
 } pipelines[] = {
-    /* Four ranks: forward, and gradients back. */
+    /* Four ranks send forward, and gradients back. */
     {{{0, 1, 10, 0}, {1, 2, 20, 0}, {2, 3, 30, 0}, {3, 2, 40, 0}, {2, 1, 50, 0}, {1, 0, 60, 0}},
      {0, 1, 2, 3, NONE, NONE}},
     /* Edges in any order, with any ranks. */
     {{{0, 5, 60, 0}, {4, 2, 30, 0}, {5, 4, 20, 0}, {0, 1, 5, 0}, {4, 5, 50, 0}, {1, 5, 10, 0}},
      {0, 1, 3, NONE, 2, 1}},
-    /* The last sends to the first again: the first sent before it received. */
+    /* The last rank sends to the first, but only after the first sent. */
     {{{0, 1, 10, 0}, {1, 2, 20, 0}, {2, 3, 30, 0}, {3, 0, 40, 0}}, {0, 1, 2, 3, NONE, NONE}},
-    /* With receive ends: each rank sends on what it received. */
+    /* Receive ends are known: each rank sends what it has received. */
     {{{0, 1, 10, 20}, {1, 2, 21, 30}, {2, 0, 31, 40}}, {0, 1, 2, NONE, NONE, NONE}},
-    /* A ring: all send at the same time. */
+    /* In a ring, all send at the same time. */
     {{{0, 1, 10, 50}, {1, 2, 12, 50}, {2, 0, 45, 51}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
-    /* Two stages, each of two ranks that exchange data before the first sends on, and back. */
+    /* Two stages, each of two ranks that exchange data before the first sends, and back. */
     {{{0, 1, 10, 30},
       {1, 0, 11, 30},
       {0, 2, 40, 60},
@@ -32,11 +32,11 @@ static const struct {
      {0, 0, 1, 1, NONE, NONE}},
     /* Two pipelines side by side. */
     {{{0, 2, 10, 0}, {2, 4, 20, 0}, {1, 3, 15, 0}, {3, 5, 25, 0}}, {0, 0, 1, 1, 2, 2}},
-    /* Two senders in consecutive stages for one receiver: the stage after the later one. */
+    /* Two senders in consecutive stages send to one receiver: its stage follows the later one. */
     {{{0, 1, 10, 0}, {1, 2, 20, 0}, {0, 2, 30, 0}}, {0, 1, 1, NONE, NONE, NONE}},
-    /* Four peers are allowed: 0 sends to 1, 2, 3, 4. */
+    /* A rank may have four peers: 0 sends to 1, 2, 3, 4. */
     {{{0, 1, 10, 0}, {0, 2, 20, 0}, {0, 3, 30, 0}, {0, 4, 40, 0}}, {0, 1, 1, 1, 1, NONE}},
-    /* Five are not, as in an all-to-all of six. */
+    /* Five peers are too many, as in an all-to-all of six. */
     {{{0, 1, 10, 0}, {0, 2, 20, 0}, {0, 3, 30, 0}, {0, 4, 40, 0}, {0, 5, 50, 0}},
      {NONE, NONE, NONE, NONE, NONE, NONE}},
     /* No rank sends. */
@@ -63,7 +63,7 @@ TEST(stages_are_one_behind_another) {
     }
 }
 
-/* An operation of two ranks: one sender and one receiver, or another kind. */
+/* An operation of two ranks: a sender and a receiver, or another kind. */
 typedef struct pair {
     uint64_t group;
     int64_t from, to, begin_ns, to_end_ns;
@@ -71,7 +71,7 @@ typedef struct pair {
 } pair;
 
 static void add_pair(tm_collectives *c, const pair *p) {
-    bool lower = p->from < p->to; /* records ascend by rank */
+    bool lower = p->from < p->to; /* records are in the order of ranks */
     tm_comm_record
         send = {.group = p->group, .rank = p->from, .begin_ns = p->begin_ns, .kind = TM_COLL_SEND},
         receive = {.group = p->group, .rank = p->to, .end_ns = p->to_end_ns, .kind = TM_COLL_RECV};

@@ -1,4 +1,4 @@
-/* Kinds of steps: by the words of their annotations. */
+/* Kinds of steps, found by the words of their annotations. */
 #include "analysis/shared/kinds_of_steps.h"
 #include "rows_fixture.h"
 #include "timeline/step_names.h"
@@ -46,7 +46,7 @@ TEST(steps_of_a_number_have_the_kind_that_all_ranks_say) {
     assert_int_equal(tm_step_kind(&kinds, 0, 1), 1);
     assert_int_equal(tm_step_kind(&kinds, 1, 1), 0);
     assert_int_equal(tm_step_kind(&kinds, -1, 0), 0);
-    assert_int_equal(tm_step_kind(&kinds, -1, 1), -1); /* they do not agree */
+    assert_int_equal(tm_step_kind(&kinds, -1, 1), -1); /* ranks have different kinds */
     assert_int_equal(tm_step_kind(&kinds, -1, 2), 1);
     assert_int_equal(tm_step_kind(&kinds, 1, 2), -1);
     tm_tables_destroy(&tables);

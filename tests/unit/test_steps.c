@@ -1,7 +1,7 @@
-/* Steps: the annotations that make them, their windows, and the step of an event. */
+/* Steps: the annotations that mark them, their windows, and the step of an event. */
 #include "timeline_fixture.h"
 
-/* Short forms for tables: a ProfilerStep annotation, a call and its kernel, an operator. */
+/* Short forms: a ProfilerStep annotation, a call and its kernel, an operator. */
 #define STEP(name, begin, duration, thread)                                                        \
     { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, thread, 1, NULL, TM_DURATION }
 #define CALL(name, begin, correlation, thread)                                                     \
@@ -22,7 +22,7 @@ typedef struct expected_step {
     int64_t number, begin_ns, end_ns;
 } expected_step;
 
-/* Returns the step's number, or -1 for none. */
+/* Returns the number of a step; -1 for none. */
 static int64_t step_of(const ground *g, const tm_timeline *timeline, const char *name) {
     int32_t step = timeline->step[row_named(g, timeline, name)];
     return step == TM_NO_STEP ? -1 : timeline->steps[step].number;
@@ -30,7 +30,7 @@ static int64_t step_of(const ground *g, const tm_timeline *timeline, const char 
 
 static const struct {
     const char *what;
-    event_spec events[13]; /* up to the first without a name */
+    event_spec events[13]; /* the list ends at the first event without a name */
     expected_step steps[4];
     int64_t of[13]; /* step number of each event, in the order of events */
 } jobs[] = {
@@ -46,7 +46,7 @@ static const struct {
      {STEP("ProfilerStep#1", 0, 10, 1), CALL("c1", 5, 1, 1), KERNEL("k1", 6, 94, 1),
       STEP("ProfilerStep#2", 10, 20, 1), CALL("c2", 12, 2, 1), KERNEL("k2", 40, 10, 2),
       STEP("ProfilerStep#3", 90, 20, 1)},
-     /* 2 would end at max(30, 50), but begins only at 100; 3: [max(90, 100), 110) */
+     /* Step 2 would end at max(30, 50), but begins only at 100. Step 3 is [max(90, 100), 110). */
      {{1, 0, 100}, {2, 100, 100}, {3, 100, 110}},
      {1, 1, 1, 2, 2, 2, 3}},
     {"the first begins after what its stream was given before the recording",
@@ -60,7 +60,7 @@ static const struct {
       KERNEL("k1", 60, 10, 1), KERNEL("of another", 75, 5, 8), STEP("ProfilerStep#2", 50, 40, 1)},
      {{1, 10, 70}, {2, 70, 90}},
      {1, -1, 1, 1, -1, 2}},
-    /* Backward runs during 2, early during 1. The copy, launched in 1 as well, ends at 295. */
+    /* Backward runs in step 2, early in step 1. The copy, launched in 1, ends at 295. */
     {"a GPU event belongs to the step of its launch, on any thread",
      {STEP("ProfilerStep#1", 100, 100, 1), STEP("ProfilerStep#2", 200, 100, 1),
       CALL("other thread", 150, 1, 99), KERNEL("backward", 250, 10, 1), CALL("before", 99, 2, 1),
@@ -81,10 +81,10 @@ static const struct {
       STEP("ProfilerStep#3", 60, 10, 3), OP("in 1", 49, 1, 1), OP("in 2", 59, 1, 1),
       OP("in 3", 69, 1, 1), OP("after 3, in 2", 70, 1, 1), OP("after 1, in 2", 120, 1, 1),
       OP("after all", 150, 1, 1)},
-     /* 1: [0, 100); 2: [100, 150); 3 ends at 70: empty after 2 */
+     /* Step 1 is [0, 100), step 2 [100, 150). Step 3 ends at 70, so it is empty. */
      {{1, 0, 100}, {2, 100, 150}, {3, 150, 150}},
      {1, 2, 3, 1, 2, 3, 2, 2, -1}},
-    /* The counter restarts at 300. */
+    /* The counter starts again at 300. */
     {"one number on two threads at one time is one step",
      {STEP("ProfilerStep#3", 0, 100, 1), STEP("ProfilerStep#3", 50, 100, 2),
       STEP("ProfilerStep#4", 150, 100, 1), STEP("ProfilerStep#4", 160, 20, 2),
@@ -92,7 +92,7 @@ static const struct {
       OP("inner end of 4", 181, 1, 1)},
      {{3, 0, 150}, {4, 150, 250}, {3, 300, 310}},
      {3, 3, 4, 4, 3, 3, 4}},
-    /* Until 2021 they were operators. */
+    /* Until 2021, these were operators. */
     {"steps are in the order of begin, and any CPU category makes one",
      {OP("ProfilerStep#9", 500, 10, 1),
       STEP("ProfilerStep#123456789012345678", 100, 10, 1),
@@ -125,7 +125,7 @@ TEST(events_belong_to_steps_that_annotations_mark) {
     }
 }
 
-/* The kernel queued before each recording ends 30 ns after its step's annotation begins. */
+/* The kernel that was queued before a recording ends 30 ns after its step's mark begins. */
 TEST(the_first_step_of_each_recording_begins_after_what_was_queued_before) {
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 10, 50, 1), KERNEL("queued", 5, 35, 8),        CALL("c1", 20, 1, 1),
@@ -147,18 +147,18 @@ TEST(the_first_step_of_each_recording_begins_after_what_was_queued_before) {
     close_ground(&g);
 }
 
-/* The usual step takes 10 ns: a gap of 5 counts as a pause. */
+/* A step usually takes 10 ns, so a gap of 5 counts as a pause. */
 TEST(a_trace_has_a_span_for_each_time_between_pauses) {
     static const struct {
         event_spec events[7];
-        const char *spans; /* begin-end, GPU begin-end (GPU events) */
+        const char *spans; /* "begin-end, GPU begin-end (GPU events)" of each span */
     } cases[] = {
         {{STEP("step 1", 0, 10, 1), STEP("step 2", 10, 10, 1), KERNEL("a", 12, 7, 0),
           OP("before its mark", 48, 1, 1), STEP("step 5", 50, 10, 1), KERNEL("b", 52, 3, 0),
           KERNEL("c", 56, 3, 0)},
          "0-20 12-19 (1) 48-60 52-59 (2) "},
         {{STEP("step 1", 0, 10, 1), STEP("step 3", 15, 10, 1), STEP("step 6", 29, 10, 1)},
-         "0-10 0-0 (0) 15-39 0-0 (0) "}, /* 5 and 4 ns */
+         "0-10 0-0 (0) 15-39 0-0 (0) "}, /* the gaps are 5 and 4 ns */
         {{STEP("step 1", 0, 10, 1), OP("stray", 30, 1, 1), STEP("step 9", 70, 10, 1)},
          "0-10 0-0 (0) 30-31 0-0 (0) 70-80 0-0 (0) "},
         {{STEP("step 1", 0, 10, 1), STEP("step 2", 60, 10, 1)}, "0-70 0-0 (0) "},
@@ -192,8 +192,8 @@ TEST(a_trace_has_a_span_for_each_time_between_pauses) {
 }
 
 TEST(without_an_annotation_the_whole_trace_is_step_0) {
-    /* GPU copies of ProfilerStep and similar names do not count; the range is that of all duration
-     * events except Trace: [-5, 90). */
+    /* GPU copies of ProfilerStep, and similar names, do not count. The range is that of all
+     * duration events except Trace: [-5, 90). */
     static const event_spec events[] = {
         {TM_CAT_GPU_ANNOTATION, "ProfilerStep#5", 10, 50, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_USER_ANNOTATION, "ProfilerStep#6", 20, 0, 0, 1, 1, NULL, TM_INSTANT},
@@ -203,7 +203,7 @@ TEST(without_an_annotation_the_whole_trace_is_step_0) {
         STEP("ProfilerStep# 1", 10, 10, 1),
         STEP("profilerstep#1", 10, 10, 1),
         STEP("xProfilerStep#1", 10, 10, 1),
-        STEP("ProfilerStep#1234567890123456789", 10, 10, 1), /* larger than any counter */
+        STEP("ProfilerStep#1234567890123456789", 10, 10, 1), /* exceeds any counter */
         {TM_CAT_TRACE, "PyTorch Profiler (0)", -100, 1000, 0, 2, 2, NULL, TM_DURATION},
         OP("first", -5, 1, 1),
         KERNEL("last", 80, 10, 0),
@@ -241,8 +241,8 @@ TEST(without_duration_events_there_is_no_step) {
     close_ground(&g);
 }
 
-/* Checks the numbers of the steps that these annotations make, in order, and one letter for each
- * row: x if it marks a step. NULL: not checked. */
+/* Checks the numbers of the steps that these annotations make, in order. @p marks has a letter for
+ * each row, x if it marks a step; NULL: marks are not checked. */
 static void check_numbers(const char *pattern, const event_spec *events, size_t n,
                           const char *numbers, const char *marks) {
     ground g = open_ground();
@@ -259,7 +259,7 @@ static void check_numbers(const char *pattern, const event_spec *events, size_t 
             assert_string_equal(found, numbers);
         for (size_t row = 0; marks && row < t.n_events; row++)
             assert_int_equal(tm_timeline_is_step(&t, (uint32_t)row), marks[row] == 'x');
-        /* Finding them again gives the same. */
+        /* Finding the steps again gives the same. */
         assert_int_equal(tm_timeline_find_steps(&t, g.names, step_names, &g.err), TM_OK);
     }
     tm_timeline_destroy(&t);
@@ -280,7 +280,7 @@ TEST(names_that_look_like_steps_count_where_there_are_no_others) {
                   STEP("step 7 of 9", 0, 10, 1), STEP("batch 7", 0, 10, 1), STEP("7", 0, 10, 1));
     /* An operator does not count: torch has "optimizer.step" and the like. */
     CHECK_NUMBERS(NULL, "none 0 ", OP("step 7", 0, 10, 1));
-    /* The loop with the most time, 20 + 20, not the one inside it or a longer single one. */
+    /* The loop with most time (20 + 20), not the one inside it or a single longer step. */
     CHECK_NUMBERS(NULL, "1 2 ", STEP("step 1", 0, 20, 1), STEP("micro step 0", 0, 9, 1),
                   STEP("micro step 1", 9, 9, 1), STEP("step 2", 20, 20, 1),
                   STEP("warmup step 5", -30, 25, 1));
@@ -296,21 +296,21 @@ TEST(numbers_of_something_else_give_steps_by_order) {
                   STEP("step 1", 10, 5, 1), STEP("step 2", 15, 5, 1));
 }
 
-/* Checks one letter per row, in order of begin: x if it marks a step. */
+/* Checks one letter for each row, in order of begin: x if the row marks a step. */
 static void check_marks(const char *pattern, const char *expected) {
     static const event_spec events[] = {
         STEP("ProfilerStep#3", 0, 100, 1), STEP("train step 7", 1, 50, 1),
         STEP("micro step 0", 2, 20, 1),    OP("aten::mm", 3, 1, 1),
         STEP("train step 8", 60, 30, 1),
     };
-    /* All events with a pattern, else those after the profiler's step. */
+    /* with a pattern all events, otherwise those after the profiler's step */
     size_t first = pattern ? 0 : 1;
     check_numbers(pattern, events + first, COUNT(events) - first, NULL, expected + first);
 }
 
 TEST(rows_that_mark_steps_are_known_the_profilers_in_any_case) {
     check_marks(NULL, "-x--x");    /* the loop with the most time */
-    check_marks("micro", "x-x--"); /* an annotation that encloses all does not count */
+    check_marks("micro", "x-x--"); /* an annotation that contains all others does not count */
     check_marks("^train", "xx--x");
     check_marks("Profiler", "x----");
     check_marks("nothing", "x----");
@@ -321,7 +321,7 @@ TEST(a_pattern_says_which_annotations_are_steps) {
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
                   STEP("ProfilerStep#3", 0, 5, 1));
-    /* The first group; else digits at the end of the match, after it, or at the end of the name. */
+    /* The first group, else digits at the match's end, after it, or at the name's end. */
     CHECK_NUMBERS("of ([0-9]+)", "9 ", STEP("batch 4 of 9 7", 0, 10, 1));
     CHECK_NUMBERS("(a|b)atch [0-9]+", "4 ", STEP("batch 4 of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "4 ", STEP("batch 4 of 9", 0, 10, 1));
@@ -329,7 +329,7 @@ TEST(a_pattern_says_which_annotations_are_steps) {
     CHECK_NUMBERS("batch", "0 ", STEP("batch of 9 items", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 1 ", STEP("batch a", 0, 10, 1), STEP("batch b", 10, 10, 1));
     CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* any category */
-    /* A number that does not count up is not the step's: steps are numbered in order. */
+    /* If a number does not count up, it is not the step's, and steps are numbered in order. */
     CHECK_NUMBERS("decode", "0 1 ", STEP("DECODE bs=8", 0, 10, 1), STEP("DECODE bs=8", 10, 10, 1));
     assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);
     assert_non_null(strstr(err.message, "'(' is not a regular expression: "));

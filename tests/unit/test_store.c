@@ -1,4 +1,4 @@
-/* The store's record tables, attributes and names: written, then read back. */
+/* The store's record tables, attributes and names are written and read back. */
 #include "store_job.h"
 
 #include "store/filter.h"
@@ -9,9 +9,9 @@ static tm_store *open_job(const char *path, bool compress) {
     return store_open(path);
 }
 
-/* Rank 0 has events 0-2, rank 4 has 3-7; event 2 of each was launched by its event 1. Steps 0 and 1
- * belong to rank 0, step 2 to rank 4. Spans of rank 0 are 1000-1500 and 1600-2001, middle 1000 +
- * 1001 / 2; rank 1 has none; rank 4 has 1000-1500. */
+/* Rank 0 has events 0-2, rank 4 has 3-7. On both, event 1 launched event 2. Rank 0 has steps 0 and
+ * 1, rank 4 has step 2. Rank 0 has spans 1000-1500 and 1600-2001, so its middle is 1000 + 1001 / 2.
+ * Rank 1 has no spans, and rank 4 has 1000-1500. */
 TEST(rows_of_every_type_refer_to_rows_of_the_whole_job) {
     const int64_t launch[] = {-1, -1, 1, -1, -1, 4, -1, -1};
     const int64_t begin[] = {1700000000000000000, 1700000000000000001, 1700000000000000002,
@@ -72,7 +72,7 @@ TEST(rows_of_every_type_refer_to_rows_of_the_whole_job) {
 
 enum { RANGE_ROWS = 107, RANGE_CHUNK = 50 };
 
-/* As zstd chunks, as plain chunks, or without chunks, as another program may write it. */
+/* A column in zstd chunks, in plain chunks, or without chunks as another program may write it. */
 typedef enum range_form { PACKED, PLAIN, UNCHUNKED, N_FORMS } range_form;
 
 static void lay_out_again(const char *path, const tm_record_column *column, const void *rows) {
@@ -119,7 +119,7 @@ TEST(any_range_of_a_column_can_be_read) {
         assert_ok(tm_store_open_column(store, "/a/column", elements[k / N_FORMS], &column, &err));
         for (size_t first = 0; first <= RANGE_ROWS; first++)
             for (size_t n = 0; first + n <= RANGE_ROWS; n++) {
-                rows[n * size] = 77; /* nothing is written after the rows */
+                rows[n * size] = 77; /* nothing may be written after the rows */
                 assert_ok(tm_store_read_rows(column, first, n, rows, &err));
                 assert_memory_equal(rows, all + first * size, n * size);
                 assert_int_equal(rows[n * size], 77);
@@ -174,14 +174,14 @@ TEST(attributes_and_names_are_read_back) {
     tm_names *names = NULL;
     assert_ok(tm_store_read_names(store, &names, &err));
     assert_int_equal(tm_names_count(names), 3);
-    assert_int_equal(tm_names_text(names, 2).size, 7); /* "größe": two letters of two bytes */
+    assert_int_equal(tm_names_text(names, 2).size, 7); /* "größe" has two letters of two bytes */
     assert_memory_equal(tm_names_text(names, 1).bytes, "aten::mm", 8);
     tm_names_destroy(names);
     tm_store_close(store);
 }
 
-/* With HDF5 only, like any other program: chunks, which with compression pass the registered filter
- * and HDF5's own shuffle. */
+/* Reads only with HDF5, as other programs do. Compressed chunks pass the registered filter and
+ * HDF5's own shuffle. */
 TEST(hdf5_reads_the_chunks) {
     const int64_t expected[] = {0, 10, 20, 0, 10, 20, 30, 40};
     assert_true(H5Zregister(&tm_zstd_filter) >= 0);
@@ -215,7 +215,7 @@ static herr_t has_a_time(hid_t file, const char *name, const H5O_info_t *info, v
     return info->atime != 0 || info->mtime != 0 || info->ctime != 0 || info->btime != 0;
 }
 
-/* It does not contain the time of writing, either, which would differ from second to second. */
+/* The file must not contain the time of writing, either, which differs from second to second. */
 TEST(the_same_job_gives_the_same_file) {
     char a[128], b[128];
     size_t size;
@@ -228,7 +228,7 @@ TEST(the_same_job_gives_the_same_file) {
     int n = 0;
     hid_t file = H5Fopen(a, H5F_ACC_RDONLY, H5P_DEFAULT);
     assert_int_equal(H5Ovisit(file, H5_INDEX_NAME, H5_ITER_NATIVE, has_a_time, &n), 0);
-    assert_true(n > 100); /* objects */
+    assert_true(n > 100); /* number of objects */
     H5Fclose(file);
 }
 

@@ -26,7 +26,7 @@ static tm_status check(const char *path, const tm_tables *known, heard *h, tm_st
 }
 
 static int64_t schema_datasets(void) {
-    int64_t n = 2; /* of names */
+    int64_t n = 2; /* number of names */
     for (int t = 0; t < TM_N_RECORDS; t++)
         n += tm_record_tables[t].n_columns;
     return n;
@@ -53,7 +53,7 @@ TEST(a_good_store_is_counted) {
     }
 }
 
-/* Checks a store of this changed job; frees the job's names. */
+/* Checks a store of this changed job. Frees the job's names. */
 static tm_status check_job(void **state, bool compress, store_job *job, heard *h,
                            tm_store_contents *out) {
     tm_error err = {0};
@@ -67,15 +67,15 @@ TEST(a_store_without_ranks_is_good) {
     store_job job;
     tm_store_contents found = {.n_events = -1};
     store_job_make(&job);
-    for (int r = 0; r < 3; r += 2) /* both have only a row in /ranks and one in /clock */
+    for (int r = 0; r < 3; r += 2) /* ranks 0 and 4 have only a row in /ranks and one in /clock */
         job.ranks[r] = (tm_timeline){.rank = job.ranks[r].rank};
     assert_ok(check_job(state, true, &job, &h, &found));
     assert_int_equal(found.n_events, 0);
 }
 
-/* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Each has two tracks, the first
- * with one event and the second with the rest, so that tracks begin at 0, 1, 3 and 4. It has three
- * names, three steps, and a second kernel of rank 4, which is not counted. */
+/* The job has ranks 0, 1 and 4 with events 0 to 2, none, and 3 to 7. Ranks 0 and 4 have two tracks
+ * each: the first has one event and the second the others, so tracks begin at 0, 1, 3 and 4. There
+ * are three names and three steps. Rank 4 has a second kernel, which is not counted. */
 #define AT(field) offsetof(store_job, field), sizeof(((store_job *)0)->field)
 static const struct {
     size_t at, size;
@@ -101,7 +101,7 @@ static const struct {
     {AT(ranks[0].n_tracks), 0, "/ranks: row 0 has different events than its tracks"},
 };
 
-/* Little-endian: a shorter number is the value's first bytes. */
+/* Little-endian: the first bytes of the value are the shorter number. */
 static void spoil(store_job *job, size_t i) {
     job->kernels[1][1].event = 1;
     memcpy((char *)job + wrong[i].at, &wrong[i].value, wrong[i].size);
@@ -175,8 +175,8 @@ static void expect_damage(const char *path, char *bytes, size_t size, size_t at)
     bytes[at] ^= 4;
 }
 
-/* Returns bytes in every third extent of data (others for another TMERGE_SEED), and some in the
- * structure and the checksum trailer. */
+/* Finds bytes in every third extent of data (which third depends on TMERGE_SEED), and bytes in the
+ * structure and in the checksums. Returns their number. */
 static size_t many_places(const char *bytes, size_t size, const uint64_t end[5], size_t *out) {
     tm_extent extent;
     size_t n = 0;
@@ -191,9 +191,9 @@ static size_t many_places(const char *bytes, size_t size, const uint64_t end[5],
     return n;
 }
 
-/* Returns one byte of each kind: in a column of each table of records that has rows, in the names
- * and in a result table; in the structure at its begin, middle and end; in the three numbers of the
- * first and last extent, and the five at the end of the checksum trailer. */
+/* Finds one byte of each kind: in a column of each record table that has rows; in the names and in
+ * a result table; at the begin, middle and end of the structure; in the three numbers of the first
+ * and last extent; in the five last numbers of the file. Returns their number. */
 static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t end[5],
                                    size_t *out) {
     char column[128];
@@ -219,7 +219,7 @@ static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t
     return n;
 }
 
-/* One fault for each flipped bit: damaged data hides nothing else. */
+/* Each flipped bit gives one fault: damaged data does not hide others. */
 TEST(a_flipped_bit_in_any_piece_of_a_store_is_reported) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);

@@ -1,4 +1,4 @@
-/* Checksum trailer of a store: changed or missing bytes are detected before they are used. */
+/* Checksums of a store: changed or missing bytes are detected before they are used. */
 #include "store_job.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 
 enum { FOOTER_BYTES = 40 };
 
-/* Opens a file with this content, which is removed on closing. */
+/* Opens a file with this content. Closing removes it. */
 static int open_bytes(void **state, const void *bytes, size_t size) {
     char path[128];
     store_put_bytes(store_file(state, "bytes", path), bytes, size);
@@ -83,7 +83,7 @@ TEST(data_that_overlaps_is_not_sealed) {
     }
 }
 
-/* Tries every byte and every bit of it, with little content. */
+/* Tries every byte and every bit of a file with little content. */
 TEST(any_other_bit_and_any_other_length_is_refused) {
     char bytes[256] = {0};
     int fd = open_bytes(state, "abcdefghij", 10);
@@ -97,7 +97,7 @@ TEST(any_other_bit_and_any_other_length_is_refused) {
     assert_true(tm_checksum_read_at(fd, 0, bytes, size));
     for (size_t bit = 0; bit < size * 8; bit++) {
         char changed = (char)(bytes[bit / 8] ^ (char)(1 << bit % 8));
-        bool data = bit / 8 >= 2 && bit / 8 < 4; /* verified on reading */
+        bool data = bit / 8 >= 2 && bit / 8 < 4; /* data is verified when it is read */
         assert_int_equal(pwrite(fd, &changed, 1, (off_t)(bit / 8)), 1);
         tm_status status = tm_checksum_read(fd, size, "p", &seal, &err);
         assert_int_equal(status, data ? TM_OK : TM_ERR_INPUT);
@@ -122,7 +122,7 @@ static void flip(const char *path, off_t at) {
     close(fd);
 }
 
-/* Chunks have two rows: rows 2 and 3 of the column are damaged. */
+/* Chunks have two rows. Rows 2 and 3 of the column are damaged. */
 TEST(a_damaged_chunk_is_an_error_and_no_number) {
     for (int compress = 0; compress < 2; compress++) {
         const char *path = store_path(state);
@@ -148,7 +148,7 @@ TEST(a_damaged_chunk_is_an_error_and_no_number) {
     }
 }
 
-/* 30,000 rows exceed one extent, so that HDF5 reads parts of it. */
+/* 30,000 rows exceed one extent, so HDF5 reads parts of it. */
 TEST(a_damaged_result_table_is_an_error) {
     const char *path = store_path(state);
     fixture made = make(&sample), read = make(&sample);
@@ -171,7 +171,7 @@ TEST(a_damaged_result_table_is_an_error) {
     tm_tables_destroy(&read.tables);
 }
 
-/* A store with valid checksums that claims more rows than the file can hold. */
+/* A store with valid checksums that states more rows than the file can hold. */
 TEST(rows_that_the_file_cannot_hold_need_no_memory) {
     const hsize_t chunk = 1 << 20, none = 0;
     for (int chunked = 0; chunked < 2; chunked++) {

@@ -1,4 +1,4 @@
-/* Failures while writing stores, and files that are not a store or a damaged one. */
+/* Failures while a store is written, and files that are damaged or not a store. */
 #include "store_job.h"
 
 #include <signal.h>
@@ -7,7 +7,7 @@
 #include "base/temp_file.h"
 #include "store/chunk_pack.h"
 
-/* Limits files to this many bytes; a write beyond fails as on a full disk. */
+/* Limits files to this many bytes. A write that exceeds them fails as on a full disk. */
 static void limit_files(rlim_t limit) {
     struct rlimit limits;
     signal(SIGXFSZ, SIG_IGN);
@@ -185,7 +185,7 @@ TEST(a_store_that_was_cut_short_is_refused) {
         tm_store *store = NULL;
         store_put_bytes(path, bytes, cut);
         assert_int_equal(tm_store_open(path, &store, &err), TM_ERR_INPUT);
-        uint64_t content; /* size in the checksum trailer, second of its last five numbers */
+        uint64_t content; /* size of the content: the second of the last five numbers of the file */
         memcpy(&content, bytes + size - 32, sizeof content);
         assert_string_equal(err.message,
                             cut < content ? "the file is damaged: it was cut short"

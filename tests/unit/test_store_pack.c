@@ -1,4 +1,4 @@
-/* Chunks: packed as by HDF5's pipeline, and unpacked with all checks. */
+/* Chunks are packed as HDF5 packs them, and unpacked with all checks. */
 #include "store_job.h"
 
 #include "store/chunk_pack.h"
@@ -89,8 +89,8 @@ TEST(bytes_that_are_no_such_chunk_are_refused) {
     tm_packer_destroy(packer);
 }
 
-/* Writes rows with H5Dwrite through shuffle and the filter, and returns a chunk as stored in the
- * file. */
+/* Writes rows with H5Dwrite, through shuffle and the filter. Returns the size of a chunk as stored
+ * in the file. */
 static size_t hdf5_chunk(const char *path, hid_t type, const void *rows, hsize_t at, char *out) {
     hsize_t n = ROWS, chunk = 300, size = 0;
     const unsigned level = TM_STORE_ZSTD_LEVEL;
@@ -123,7 +123,7 @@ TEST(a_chunk_is_what_the_pipeline_of_hdf5_writes) {
     tm_packer *packer = tm_packer_create(true);
     for (size_t e = 0; e < 3; e++)
         for (size_t at = 0; at < ROWS; at += 300) {
-            /* the last chunk has 100 of its 300 rows; HDF5 also fills the rest with zeros */
+            /* The last chunk has 100 of 300 rows. HDF5 also fills the rest with zeros. */
             size_t n = ROWS - at < 300 ? ROWS - at : 300, size = 0;
             size_t wanted = hdf5_chunk(path, types[e], rows, at, expected);
             const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){elements[e], 300},

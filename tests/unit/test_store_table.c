@@ -14,7 +14,7 @@ static const tm_column all_columns[] = {
 static const tm_table_def all_def = {
     .name = "overlap.rank", .doc = "a rank", .columns = all_columns, .n_columns = 4, .n_keys = 1};
 
-/* Columns as a later version might request them: one fewer, one more, another order. */
+/* Columns that a later version might request: one fewer, one more, another order. */
 static const tm_column later_columns[] = {
     {"late", TM_BOOL, "", "whether it is late"},
     {"new_ns", TM_INT, "ns", "what older stores do not have"},
@@ -42,7 +42,6 @@ static void add_row(tm_table *table, int64_t rank, double share, const char *hos
         tm_cell_set_bool(&cells[3], late == 1);
 }
 
-/* Writes a store with this table and opens it. */
 static tm_store *write_and_open(void **state, const tm_table *table) {
     const char *path = store_path(state);
     tm_error err = {0};

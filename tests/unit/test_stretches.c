@@ -1,10 +1,10 @@
-/* Operations at which a group can be compared, and its ranks' own work in between. */
+/* Operations at which a group's ranks can be compared, and their own work in between. */
 #include "waits/stretches.h"
 
 #include "timeline_fixture.h"
 #include "waits/rank_waits.h"
 
-/* Another kernel of the rank; the operation is on stream 20 in [100, 200) us. */
+/* Another kernel of the rank. The operation is on stream 20 in [100, 200) us. */
 typedef struct beside {
     int stream;
     int64_t begin_ns, end_ns;
@@ -18,32 +18,32 @@ typedef struct scene {
 } scene;
 
 static const scene scenes[] = {
-    /* Before the operation: nothing; one kernel; the longer of two. */
+    /* Before the operation: nothing; one kernel; two, of which the longer counts. */
     {{{0}}, false, false, 100000},
     {{{7, 50000, 80000, false}}, false, false, 80000},
     {{{7, 10000, 90000, false}, {8, 20000, 50000, false}}, false, false, 90000},
-    /* Inside: ends 1 us before the operation's end, or earlier. */
+    /* Inside the operation, until 1 us before its end or earlier. */
     {{{7, 120000, 150000, false}}, true, false, 100000},
     {{{7, 150000, 199000, false}}, true, false, 100000},
-    /* A kernel that begins with it does not begin after it. */
+    /* A kernel that begins with the operation does not begin after it. */
     {{{7, 100000, 150000, false}}, false, false, 100000},
-    /* On another stream: still running 1 us before the end; begin and end later than that. */
+    /* On another stream: runs until 1 us before the end, or begins and ends later. */
     {{{7, 150000, 199001, false}}, true, false, 100000},
     {{{7, 150000, 250000, false}}, true, false, 100000},
     {{{7, 50000, 250000, false}}, true, false, 100000},
     {{{7, 199001, 250000, false}}, false, false, 100000},
     {{{7, 199500, 199900, false}}, false, false, 100000},
-    /* On the same stream, launched early: begins before the end and runs on. */
+    /* On the same stream: a kernel that was launched early begins before the end, and continues. */
     {{{20, 190000, 260000, false}}, false, false, 100000},
-    /* Also one on another stream that runs too, whichever is longer and whichever began first. */
+    /* Another stream has a kernel, too, whichever is longer or began first. */
     {{{20, 190000, 260000, false}, {7, 150000, 210000, false}}, true, false, 100000},
     {{{20, 150000, 260000, false}, {7, 190000, 210000, false}}, true, false, 100000},
     {{{20, 190000, 260000, false}, {7, 150000, 300000, false}}, true, false, 100000},
     {{{20, 190000, 260000, false}, {7, 40000, 90000, false}}, false, false, 90000},
-    /* Communication is not compute. */
+    /* Communication is not computation. */
     {{{21, 120000, 150000, true}}, false, false, 100000},
-    /* After another on its stream: within 5 us; not later, not on another stream, not with a kernel
-     * in between. */
+    /* The operation must follow another on its stream within 5 us: not later, not on another
+     * stream, not with a kernel in between. */
     {{{20, 10000, 95000, true}}, false, true, 100000},
     {{{20, 10000, 94999, true}}, false, false, 100000},
     {{{21, 10000, 99000, true}}, false, false, 100000},
@@ -80,12 +80,12 @@ static const struct {
     bool follows[2], computes[2];
     tm_arrival arrival;
     bool meets;
-    int64_t own_ns[2]; /* as reported: taken if waits are known and all have one */
+    int64_t own_ns[2]; /* as reported; used if waits are known and all ranks have one */
     bool taken;
 } operations[] = {
     {true, false, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {50, 0}, true},
     {true, false, {false, false}, {false, true}, TM_ARRIVAL_BEGIN, false, {60, -1}, false},
-    /* Neither: it has no participations. */
+    /* Neither: there are no participations. */
     {false, false, {false, false}, {false, false}, TM_ARRIVAL_UNKNOWN, false, {0, 0}, false},
     {true, false, {true, false}, {false, false}, TM_ARRIVAL_DONE, true, {70, 71}, true},
     {false, true, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {80, 81}, false},
@@ -137,7 +137,7 @@ TEST(members_agree_on_their_arrival) {
             assert_int_equal(o->host, 3);
         }
     assert_int_equal(own.n, 6);
-    /* Operation 3 is of group 8; 0 and 6 are of group 9, 6 is the earlier one. Two members each. */
+    /* Operation 3 is of group 8; 6 and the later 0 are of group 9. Each has two members. */
     static const uint64_t keys[] = {3, 3, 6, 6, 0, 0};
     assert_int_equal(tm_stretches_sort(&own), 4);
     for (size_t i = 0; i < own.n; i++) {
@@ -149,9 +149,10 @@ TEST(members_agree_on_their_arrival) {
     tm_vec_free(&c.instances);
 }
 
-/* A rank computes in [0, 100), [200, 300), [400, 500), [600, 700). Operations of group A are in
- * [100, 200), with a wait of 80, [500, 600) and [700, 800). One of B in [300, 400) waits 80 and
- * releases the rank. It computed until 490 before the second of A, until 650 before the third. */
+/* A rank computes in [0, 100), [200, 300), [400, 500), [600, 700). Group A has operations in [100,
+ * 200), with a wait of 80, [500, 600) and [700, 800). Group B has one in [300, 400), which waits 80
+ * and releases the rank. The rank had computed until 490 before A's second operation, and until 650
+ * before A's third. */
 #define BEGIN TM_ARRIVAL_BEGIN
 #define DONE TM_ARRIVAL_DONE
 #define UNKNOWN TM_ARRIVAL_UNKNOWN
@@ -162,13 +163,13 @@ static const struct {
     } of_a[3];
     int64_t own_ns[3];
 } stretches[] = {
-    /* 500 - 200 - B's 80, 700 - 600. */
+    /* 500 - 200 - B's wait of 80; 700 - 600 */
     {{{BEGIN, true}, {BEGIN, true}, {BEGIN, true}}, {-1, 220, 100}},
-    /* From begin to begin, own waits included: 500 - 100 - 80, 700 - 500. */
+    /* from begin to begin, with A's waits: 500 - 100 - 80; 700 - 500 */
     {{{BEGIN, false}, {BEGIN, false}, {BEGIN, false}}, {-1, 320, 200}},
-    /* 490 - 200 - 80, 650 - 600. */
+    /* 490 - 200 - 80; 650 - 600 */
     {{{DONE, true}, {DONE, true}, {DONE, true}}, {-1, 210, 50}},
-    /* Across an unknown one: 700 - 200 - 80, 700 - 100 - 80. */
+    /* the arrival in between is unknown: 700 - 200 - 80; 700 - 100 - 80 */
     {{{BEGIN, true}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 420}},
     {{{BEGIN, false}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 520}},
     {{{UNKNOWN, false}, {BEGIN, false}, {DONE, true}}, {-1, -1, 150}},

@@ -1,4 +1,4 @@
-/* Composition of steps: a made job with known micro-batches, updates and recomputation. */
+/* Composition of steps: a job with known micro-batches, updates and recomputation. */
 #include "analysis_fixture.h"
 
 enum { MAIN = 1, AUTOGRAD = 2 };
@@ -14,7 +14,7 @@ enum { MAIN = 1, AUTOGRAD = 2 };
 #define KERNEL(begin, duration, correlation)                                                       \
     { TM_CAT_KERNEL, "k", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* Sequence number that autograd gave event `at`; forward operators have thread 0. */
+/* Sequence number that autograd gave to event `at`. Forward operators have thread 0. */
 typedef struct number {
     uint32_t at;
     int32_t thread;
@@ -32,31 +32,31 @@ static void add_numbered(small_job *j, int64_t rank, const event_spec *events, s
     add_trace(j, rank, &trace);
 }
 
-/* Step 1: two micro-batches, of two nodes each, then updates by two optimizers in a row. In the
- * last node of the second micro-batch the forward operator runs again and launches 30 of the step's
- * 200. Step 2: one micro-batch, whose node has no number itself but contains one that does; the
- * update logs for 9, with print inside, and saves for 40. */
+/* Step 1: two micro-batches of two nodes each, then updates by two optimizers. In the last node of
+ * the second micro-batch, the forward operator runs again, and launches 30 of the step's 200. Step
+ * 2: one micro-batch, whose node has no number but contains one that has. The update logs for 9,
+ * with print inside, and saves for 40. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0),
     OP(MAIN, "aten::mm", 10, 10),
     CALL(MAIN, 12, 1),
     OP(MAIN, "aten::mm", 20, 10),
-    NODE(100, 10), /* 4: number 2 */
-    NODE(110, 10), /* 1 */
+    NODE(100, 10), /* event 4: number 2 */
+    NODE(110, 10), /* number 1 */
     OP(MAIN, "aten::mm", 210, 10),
     OP(MAIN, "aten::mm", 220, 10),
-    NODE(300, 10), /* 8: number 4 */
-    NODE(310, 50), /* 3, containing */
+    NODE(300, 10), /* event 8: number 4 */
+    NODE(310, 50), /* number 3; contains the next events */
     OP(AUTOGRAD, "aten::mm", 320, 20),
     CALL(AUTOGRAD, 325, 2),
-    OP(AUTOGRAD, "aten::mm", 345, 5), /* its gradient, without a number */
+    OP(AUTOGRAD, "aten::mm", 345, 5), /* the gradient, which has no number */
     CALL(AUTOGRAD, 346, 3),
     OP(MAIN, "Optimizer.step#SGD.step", 500, 50),
     OP(MAIN, "Optimizer.step#Adam.step", 560, 50),
     STEP("ProfilerStep#2", 1000),
     OP(MAIN, "aten::mm", 1010, 10),
     NODE(1100, 20),
-    OP(AUTOGRAD, "MmBackward0", 1105, 10), /* 19: number 5 */
+    OP(AUTOGRAD, "MmBackward0", 1105, 10), /* event 19: number 5 */
     OP(MAIN, "Optimizer.step#SGD.step", 1500, 50),
     EVENT(TM_CAT_PYTHON, MAIN, "logging/__init__.py(12): info", 1600, 9),
     EVENT(TM_CAT_PYTHON, MAIN, "<built-in function print>", 1602, 3),
@@ -70,8 +70,8 @@ static const number numbers_0[] = {{1, 0, 1},  {3, 0, 2},  {4, 1, 2}, {5, 1, 1},
                                    {6, 0, 3},  {7, 0, 4},  {8, 1, 4}, {9, 1, 3},
                                    {10, 0, 1}, {17, 0, 5}, {19, 1, 5}};
 
-/* Ranks 1 and 2. Step 1: one micro-batch and an update; so all ranks together have 4 and 3. Step 2
- * is empty. */
+/* Ranks 1 and 2. Step 1 has one micro-batch and one update, so all ranks together have 4 and 3.
+ * Step 2 is empty. */
 static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 10, 10),
                                     NODE(100, 10), OP(MAIN, "Optimizer.step#SGD.step", 500, 50),
                                     STEP("ProfilerStep#2", 1000)};
@@ -96,19 +96,19 @@ TEST(micro_batches_updates_and_recomputation_are_as_made) {
     close_job(&j);
 }
 
-/* Two losses of one forward pass, each with a backward pass: the second reaches the node of number
- * 1 again, so both are one micro-batch. The next micro-batch has only nodes of its own. */
+/* One forward pass has two losses with a backward pass each. The second reaches the node of number
+ * 1 again, so both are one micro-batch. The next micro-batch has only other nodes. */
 TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0),
                                         OP(MAIN, "aten::mm", 10, 10),
                                         OP(MAIN, "aten::mm", 20, 10),
                                         OP(MAIN, "aten::mm", 30, 10),
-                                        NODE(100, 10), /* 2 */
-                                        NODE(110, 10), /* 1 */
-                                        NODE(200, 10), /* 3 */
-                                        NODE(210, 10), /* 1 again */
+                                        NODE(100, 10), /* number 2 */
+                                        NODE(110, 10), /* number 1 */
+                                        NODE(200, 10), /* number 3 */
+                                        NODE(210, 10), /* number 1 again */
                                         OP(MAIN, "aten::mm", 310, 10),
-                                        NODE(400, 10) /* 4 */};
+                                        NODE(400, 10) /* number 4 */};
     static const number numbers[] = {{1, 0, 1}, {2, 0, 2}, {3, 0, 3}, {4, 1, 2}, {5, 1, 1},
                                      {6, 1, 3}, {7, 1, 1}, {8, 0, 4}, {9, 1, 4}};
     static const char *const rows[] = {
@@ -122,7 +122,7 @@ TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     close_job(&j);
 }
 
-/* In a step of 1000 forward has [0, 100), backward [100, 900) on its own thread, the optimizer
+/* In a step of 1000, forward has [0, 100), backward [100, 900) on its thread, and the optimizer
  * [900, 1000): 10, 80 and 10 %. Without numbers, backward passes cannot be counted. */
 TEST(phases_beyond_the_usual_are_named) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 0, 100),

@@ -7,20 +7,20 @@
 
 enum { UNITS_MOST = 130, MEMBERS_MOST = 1024 };
 
-/* Ranks 10, 11, ... work 1,000 ns each plus chance, in steps 5, 6, ... of one stretch each. */
+/* Ranks 10, 11, ... work 1,000 ns each plus noise, in steps 5, 6, ... of one stretch. */
 typedef struct group {
     size_t n, n_units;
-    int64_t noise_ns; /* 0 to noise_ns - 1 is added; if it is 0, (member + unit) mod n */
+    int64_t noise_ns; /* 0 to noise_ns - 1 is added; if noise_ns is 0, (member + unit) mod n */
     size_t per_host;  /* ranks per host; 0: hosts unknown */
     size_t per_stage; /* ranks per stage; 0: no pipeline */
-    bool outside;     /* of steps */
-    double n_tests;   /* 0: default of 1 */
+    bool outside;     /* units are outside of steps */
+    double n_tests;   /* 0 stands for 1 */
     struct {
         size_t first, end;  /* members that are slow */
-        size_t begin, over; /* units in which they are slow, by this much: */
+        size_t begin, over; /* units in which they are slow, by ns: */
         int64_t ns;
     } slow[2];
-    bool in_turn; /* in odd units a tenth faster instead */
+    bool in_turn; /* in odd units, they are faster by a tenth of this instead */
     uint64_t seed;
 } group;
 
@@ -81,7 +81,7 @@ static const tm_suspect *suspect(const outcome *o, int64_t member, bool host, bo
     return NULL;
 }
 
-/* Returns the only suspect found in the group. */
+/* Returns the suspect of the group, which must be the only one. */
 static tm_suspect only(const group *g, int64_t member, bool host) {
     outcome o = find(g);
     tm_suspect found = *suspect(&o, member, host, false);
@@ -91,7 +91,7 @@ static tm_suspect only(const group *g, int64_t member, bool host) {
 }
 
 TEST(nobody_of_equal_ranks_is_found) {
-    /* At 1 % each, 18 of 100 such runs of 20 tests find one: not with these seeds. */
+    /* At 1 % each, 18 of 100 such runs of 20 tests find one, but not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
         assert_int_equal(o.suspects.n, 0);
@@ -100,8 +100,9 @@ TEST(nobody_of_equal_ranks_is_found) {
     }
 }
 
-/* With (member + unit) mod 8 added, each member adds 0 to 7 once in 8 units, 28 in all. The median
- * of the other 7 is 4 if it added 0 to 3, else 3: also 28, so over 8 units no member exceeds. */
+/* (member + unit) mod 8 is added, so in 8 units each member adds 0 to 7 once: 28 in all. The median
+ * of the other 7 is 4 if the member added 0 to 3, else 3: also 28 in all. So over 8 units, no
+ * member has an excess. */
 TEST(one_slow_rank_is_found_throughout) {
     outcome o = find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
@@ -112,9 +113,9 @@ TEST(one_slow_rank_is_found_throughout) {
     assert_int_equal(s->unit, TM_UNIT_STEP);
     assert_int_equal(s->excess_ns, 1600);
     assert_true(s->throughout);
-    /* In none of 2,999 draws is one member last in all units: the smallest possible p. */
+    /* No member is last in all units in any of 2,999 draws, so p is the smallest possible. */
     assert_near(s->p, 1.0 / 3000);
-    /* The slow one is above the median of the others, so no other exceeds more than before. */
+    /* The slow member is above the median of the others, so the excess of no other member rises. */
     const tm_standing *v = o.standings.data;
     assert_int_equal(o.standings.n, 8);
     for (size_t i = 0; i < 8; i++) {
@@ -125,21 +126,21 @@ TEST(one_slow_rank_is_found_throughout) {
     close_outcome(&o);
 }
 
-/* 1,024 ranks in 6 steps: no other rank is often among the last by chance. */
+/* Of 1,024 ranks, no other is often among the last in 6 steps by chance. */
 TEST(one_of_many_is_found_in_few_steps) {
     const group many = {.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}};
     assert_near(only(&many, 710, false).p, 1.0 / 3000);
 }
 
 TEST(who_is_last_too_often_is_found_though_else_first) {
-    /* 1,000 more in 20 of 40 units outweigh 100 less in the others. */
+    /* 1,000 more in 20 of 40 units outweighs 100 less in the other 20. */
     const group g = {.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}};
     tm_suspect s = only(&g, 12, false);
     assert_near(s.p, 1.0 / 3000);
     assert_int_equal(s.excess_ns, 20 * 1000 - 20 * 100);
 }
 
-/* Returns p if no draw reaches a member. Draws are doubled until it is at most 0.001. */
+/* Returns the p of a member that no draw reaches. Draws are doubled until p is at most 0.001. */
 static double p_of(double n_tests) {
     double p = 1.0;
     for (int draws = 2999; p > 0.001; draws *= 2)
@@ -148,29 +149,30 @@ static double p_of(double n_tests) {
 }
 
 TEST(p_is_that_of_all_groups_tested) {
-    /* As above, no draw reaches it. For 250 groups, 2999 draws, enough for one group, would give at
-     * least 0.08. */
+    /* As above, no draw reaches the member. For 250 groups, the 2999 draws that suffice for one
+     * group would give at least 0.08. */
     for (int n_tests = 10; n_tests <= 250; n_tests *= 5) {
         const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
-        assert_true(only(&g, 12, false).p <= p_of(n_tests) + 1e-9); /* or its bound */
+        assert_true(only(&g, 12, false).p <= p_of(n_tests) + 1e-9); /* less if the bound is used */
     }
 }
 
 TEST(an_episode_has_its_window) {
-    /* 40 units: windows of 40, 28, 19, 13, of 9 at 0, 2, ..., of 6 ... Units 14 to 22 are steps 19
-     * to 27, and one of the windows; in longer ones around it, it is not always last. */
+    /* For 40 units, windows have 40, 28, 19, 13, 9 (at 0, 2, ...), 6 ... units. Units 14 to 22 are
+     * steps 19 to 27, and one of the windows. In longer windows around it, the member is not always
+     * last. */
     tm_suspect s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}}, 12, false);
     assert_false(s.throughout);
     assert_int_equal(s.from, 19);
     assert_int_equal(s.to, 27);
     assert_int_equal(s.units, 9);
-    /* (2 + unit) mod 8 is 0 to 7 and 0: 8 units exceed by 800 in all, the last by 100 + 0 - 4. */
+    /* (2 + unit) mod 8 is 0 to 7, then 0: 8 units exceed by 800, the last by 100 + 0 - 4. */
     assert_int_equal(s.excess_ns, 896);
-    /* 36 of 40 units count as all: 36 / sqrt(40) is 5.7, 28 / sqrt(28) is 5.3. */
+    /* 36 of 40 units count as all: 36 / sqrt(40) = 5.7 exceeds 28 / sqrt(28) = 5.3. */
     s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
     assert_true(s.throughout);
     assert_int_equal(s.units, 40);
-    assert_int_equal(s.excess_ns, 3600); /* 5 times 8 units */
+    assert_int_equal(s.excess_ns, 3600); /* 36 x 100; the noise cancels in 5 times 8 units */
     /* 129 steps of 256 members are compared in 43 blocks of 3 (test_own_times.c). */
     s = only(&(group){.n = 256, .n_units = 129, .noise_ns = 20, .slow = {{2, 3, 0, 129, 1000}}}, 12,
              false);
@@ -178,7 +180,7 @@ TEST(an_episode_has_its_window) {
 }
 
 TEST(an_episode_begins_and_ends_where_it_does_between_windows) {
-    /* Of 40 units none of these is a tested window (an_episode_has_its_window). */
+    /* None of these is one of the windows for 40 units (an_episode_has_its_window). */
     static const size_t episodes[][2] = {{14, 19}, {15, 23}, {3, 14}, {19, 33}, {29, 40}, {0, 10}};
     for (size_t e = 0; e < COUNT(episodes); e++) {
         size_t begin = episodes[e][0], over = episodes[e][1];
@@ -201,19 +203,19 @@ TEST(culprits_are_found_one_after_another) {
     assert_int_equal(v[1].member, 12);
     assert_near(v[0].p, 1.0 / 3000);
     assert_near(v[1].p, 1.0 / 3000);
-    /* The median of the others is within 3 of 1,003.5. */
+    /* the median of the others is within 3 of 1,003.5 */
     assert_in_range(v[0].excess_ns, 16 * 196, 16 * 204);
     assert_in_range(v[1].excess_ns, 16 * 96, 16 * 104);
     close_outcome(&o);
 }
 
 TEST(what_is_under_half_a_percent_is_not_said) {
-    /* Always last, by 4 of 1,000 or by 6 (0.5 % of 1,010 is 5.05). */
+    /* The member is always last, by 4 of 1,000 or by 6. 0.5 % of 1,010 are 5.05. */
     for (int64_t ns = 4; ns <= 6; ns += 2) {
         outcome o =
             find(&(group){.n = 4, .n_units = 16, .noise_ns = 1, .slow = {{2, 3, 0, 16, ns}}});
         assert_int_equal(o.suspects.n, ns == 6);
-        /* A quarter of the draws suffices if nobody is found: 749. */
+        /* If no member is found, a quarter of the draws is enough: 749. */
         assert_true(((const tm_standing *)o.standings.data)[2].p <= 1.0 / (ns == 6 ? 3000 : 750));
         close_outcome(&o);
     }
@@ -224,31 +226,31 @@ TEST(a_slow_host_is_found_instead_of_its_ranks) {
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 4, .slow = {{8, 12, 0, 24, 100}}};
     tm_suspect s = only(&g, 18, true);
     assert_true(s.throughout);
-    /* Medians are within 20 of each other. */
+    /* medians differ by at most 20 */
     assert_in_range(s.excess_ns, 24 * 80, 24 * 120);
     /* With two levels, hosts get a twentieth of the allowed error. */
     assert_near(s.p, p_of(20));
 }
 
 TEST(one_slow_rank_does_not_make_its_host_slow) {
-    /* The median of its host's two ranks moves by 100. */
+    /* The median of the two ranks of a host moves by 100. */
     const group g = {
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}};
     only(&g, 19, false);
 }
 
 TEST(stages_are_compared_with_one_another) {
-    /* All members of a stage are suspects. Within its stage no member stands out. */
+    /* All members of a stage are suspects, because none stands out in its stage. */
     outcome o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 2, .slow = {{4, 6, 0, 24, 200}}});
     assert_int_equal(o.suspects.n, 2);
     assert_true(suspect(&o, 14, false, true)->throughout);
     assert_true(suspect(&o, 15, false, true)->throughout);
-    /* 6 tests: 4 stages of two ranks, the stages, and all ranks. */
+    /* 6 tests: 4 stages of two ranks, one over the stages, and one over all ranks. */
     assert_near(suspect(&o, 15, false, true)->p, p_of(6));
     assert_int_equal(o.standings.n, 8);
     close_outcome(&o);
-    /* A rank that is its whole stage has no standing in it. */
+    /* A rank that is a whole stage has no standing in it. */
     o = find(&(group){
         .n = 8, .n_units = 24, .noise_ns = 40, .per_stage = 1, .slow = {{4, 5, 0, 24, 200}}});
     suspect(&o, 14, false, true);
@@ -257,7 +259,7 @@ TEST(stages_are_compared_with_one_another) {
 }
 
 TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
-    /* 20 % is found within the stage and among all ranks, where 5 % are needed. */
+    /* An excess of 20 % is found in the stage, and among all ranks, where 5 % are needed. */
     for (int64_t ns = 40; ns <= 200; ns += 160) {
         outcome o = find(&(group){
             .n = 8, .n_units = 24, .noise_ns = 10, .per_stage = 2, .slow = {{4, 5, 0, 24, ns}}});
@@ -270,8 +272,8 @@ TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
 }
 
 TEST(too_little_is_not_tested) {
-    /* Outside of steps 4 units are needed; for 2 ranks 4 units prove nothing: 2 in 16, for blocks 1
-     * - (14/16)^2. */
+    /* Outside of steps, 4 units are needed. For 2 ranks, 4 units prove nothing: by chance 2 in 16,
+     * for blocks 1 - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {
         outcome o = find(&(group){
             .n = 2, .n_units = n_units, .outside = true, .slow = {{0, 1, 0, n_units, 500}}});
@@ -279,7 +281,7 @@ TEST(too_little_is_not_tested) {
         assert_int_equal(o.suspects.n, 0);
         assert_int_equal(o.standings.n, 2);
         assert_int_equal(isnan(v[0].p) != 0, n_units < 4);
-        /* 0 and 1 are added alternately */
+        /* the added values alternate between 0 and 1 */
         assert_in_range(v[0].excess_ns, 499 * n_units, 501 * n_units);
         if (n_units == 4)
             assert_in_range((uint64_t)(v[0].p * 1e6), 234375 - 35000, 234375 + 35000);

@@ -1,4 +1,4 @@
-/* Job generator: its simulation obeys the rules that tmerge's analyses rest on. */
+/* Job generator: its simulation follows the rules that tmerge's analyses assume. */
 #include "synth_jobs.h"
 
 #include "synth/sim/injected_faults.h"
@@ -41,7 +41,7 @@ TEST(wait_and_transfer_add_up_to_the_kernel) {
         int64_t last = first + tms_blame_last(plan.begin_ns + first, config.ranks);
         tms_split split = tms_blame_split(plan.begin_ns[i], plan.end_ns[i], plan.begin_ns[last]);
         assert_int_equal(split.wait_ns + split.transfer_ns, plan.end_ns[i] - plan.begin_ns[i]);
-        /* Without jitter a transfer takes exactly as long as bytes and bandwidth give. */
+        /* Without jitter, a transfer takes exactly bytes / bandwidth. */
         assert_int_equal(split.transfer_ns, tms_config_transfer_ns(&config));
         assert_true(split.wait_ns >= 0);
     }
@@ -49,7 +49,7 @@ TEST(wait_and_transfer_add_up_to_the_kernel) {
 }
 
 TEST(wait_ends_with_the_kernel_where_clocks_disagree) {
-    /* Begin 10, end 40: the last rank arrives at 25; at 10; at 60, after the end. */
+    /* Begin 10, end 40. The last rank arrives at 25; at 10; or at 60, after the end. */
     static const struct {
         int64_t last, wait, transfer;
     } cases[] = {{25, 15, 15}, {10, 0, 30}, {60, 30, 0}};
@@ -63,12 +63,12 @@ TEST(wait_ends_with_the_kernel_where_clocks_disagree) {
 
 TEST(transfer_time_follows_bytes_ranks_and_bandwidth) {
     tms_config config = small_job();
-    /* 8e6 B * 2 * 3/4 = 12e6 B; at 10 GB/s that is 1.2 ms; 5 us of latency. */
+    /* 8e6 B * 2 * 3/4 = 12e6 B take 1.2 ms at 10 GB/s, plus 5 us of latency. */
     config.bucket_bytes = 8000000;
     config.bandwidth_mbps = 10000;
     config.latency_ns = 5000;
     assert_int_equal(tms_config_transfer_ns(&config), 1205000);
-    /* One rank sends to no other. */
+    /* A single rank sends nothing. */
     config.ranks = 1;
     assert_int_equal(tms_config_transfer_ns(&config), 5000);
 }
@@ -108,7 +108,7 @@ TEST(tally_agrees_with_a_job_worked_out_by_hand) {
     }
     tms_tally_finish(&tally);
     assert_memory_equal(&tally.total, &expected, sizeof expected);
-    /* Step 8 begins where step 7 ended, at 100. */
+    /* Step 8 begins at the end of step 7, at 100. */
     assert_int_equal(tally.steps[1].begin_ns, 100);
     assert_int_equal(tally.steps[1].end_ns, 200);
     assert_int_equal(tally.steps[1].times.exposed_comm_ns, 10);
@@ -119,8 +119,8 @@ TEST(tally_agrees_with_a_job_worked_out_by_hand) {
 TEST(step_lasts_until_the_work_that_it_launched_ends) {
     tms_tally tally;
     tms_error err;
-    /* Step 1 is annotated [0, 50), its kernel runs in [40, 120). Step 2 is annotated [60, 110) and
-     * launches nothing: it begins and ends at 120. */
+    /* Step 1 is annotated as [0, 50), and its kernel runs in [40, 120). Step 2 is annotated as [60,
+     * 110) and launches nothing, so it begins and ends at 120. */
     tms_tally_init(&tally);
     assert_ok(tms_tally_add_step(&tally, 1, 0, 50, &err));
     assert_ok(tms_tally_add_step(&tally, 2, 60, 110, &err));
@@ -141,7 +141,7 @@ TEST(trace_says_whose_it_is_and_holds_each_step) {
     assert_int_equal(occurrences(r.text, "\"user_annotation\", \"name\": \"ProfilerStep#"), 3);
     assert_non_null(strstr(r.text, "\"rank\": 3, \"world_size\": 4"));
     assert_non_null(strstr(r.text, "\"host_name\": \"host1\""));
-    /* Kineto's base is a multiple of 7,889,238 s; the 223rd is the last before December 2025. */
+    /* Kineto's base is a multiple of 7,889,238 s. The 223rd is the last before December 2025. */
     assert_non_null(strstr(r.text, "\"baseTimeNanoseconds\": 1759300074000000000,"));
     forget(&r);
 }
@@ -161,7 +161,7 @@ TEST(numbers_are_written_digit_by_digit) {
     end_out(&out, sink, "0 -9223372036854775808 9223372036854775807 0.007 5247126000984.077 ");
 }
 
-/* Parses an option as typed, with its value after a blank. */
+/* Parses an option and its value, separated by a blank. */
 static tms_status parse(const char *typed, tms_config *config) {
     char words[5][64] = {"tmerge-synth", "-o", "folder", "", ""};
     char *argv[6] = {words[0], words[1], words[2], words[3], words[4], NULL};
@@ -205,7 +205,7 @@ TEST(options_are_read_exactly) {
 
 TEST(slow_says_who_when_and_by_how_much) {
     /* Ranks 2 and 3; rank 3 also in steps 4 and 5 (1.1 x 1.5 = 1.65); kernel 7 of rank 0 in step 3,
-     * the first. */
+     * the first step. */
     static const struct {
         int64_t rank, step, ppm, kernel_7_ppm;
     } cases[] = {
@@ -232,7 +232,7 @@ TEST(slow_says_who_when_and_by_how_much) {
 }
 
 TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
-    tms_config config = small_job(); /* ranks 0 and 1 are one copy on one host, 2 and 3 another */
+    tms_config config = small_job(); /* ranks 0 and 1 are a copy on one host, 2 and 3 on another */
     tms_placement place[4];
     int64_t n_hiccups = 0;
     config.tp = 2;
@@ -243,7 +243,7 @@ TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
     for (int64_t i = 0; i < 100; i++) {
         int64_t share = tms_injected_share_ppm(&config, &place[0], i);
         int64_t host = tms_injected_kernel_ppm(&config, &place[0], i, 5);
-        /* Within 3.5 standard deviations. */
+        /* within 3.5 standard deviations */
         assert_in_range(share, 825000, 1175000);
         assert_in_range(host, 825000, 1175000);
         assert_int_equal(tms_injected_share_ppm(&config, &place[1], i), share);
@@ -256,7 +256,7 @@ TEST(noise_is_shared_by_a_copy_in_a_step_and_by_a_host_in_a_kernel) {
     config.hiccup_ppm = 100000;
     for (int64_t i = 0; i < 10000; i++)
         n_hiccups += tms_injected_kernel_ppm(&config, &place[0], 0, i) == TMS_HICCUP * 1000000;
-    /* A tenth, with a standard deviation of sqrt(10000 x 0.1 x 0.9) = 30. */
+    /* 1000 expected, with a standard deviation of sqrt(10000 x 0.1 x 0.9) = 30 */
     assert_in_range(n_hiccups, 850, 1150);
 }
 
@@ -271,7 +271,7 @@ TEST(nothing_is_computed_while_a_bucket_blocks) {
 }
 
 TEST(wrong_options_are_a_wrong_usage) {
-    /* The default job's only host cannot be in two components. */
+    /* The default job has one host, which cannot be in two components. */
     char cases[] = "--ranks 0|--ranks 8x|--ranks 1.5|--ranks -1|--ranks|--rank 8|--compute-us 1.|"
                    "--compute-us .5|--compute-us 1.2345|--compress lz4|--buckets 13|--slow-rank 8|"
                    "--seed 9223372036854775808|more words|--steps 1000000000000000000000000|--tp 3|"

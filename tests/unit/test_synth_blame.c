@@ -1,4 +1,4 @@
-/* Job generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
+/* The generator's truth about waiting: shares, slow ranks, wrong clocks and lost records. */
 #include "synth_jobs.h"
 
 #include "synth/sim/host_clock.h"
@@ -21,8 +21,8 @@ static tms_times times_of(const tms_plan *plan, int64_t rank) {
 }
 
 TEST(shares_of_nanoseconds_keep_six_decimals) {
-    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then another 3 * 1/3, which is 1 to within 1.5e-14.
-     * 0.9999999 rounds up to 1; 65535/65536 = 0.99998474... */
+    /* 10/3 + 5/7 + 1/2 = 4.547619047...; then three times 1/3, which is 1 to within 1.5e-14.
+     * 0.9999999 is rounded up to 1; 65535/65536 = 0.99998474... */
     static const int64_t parts[][2] = {{10, 3}, {5, 7}, {1, 2}, {1, 3}, {1, 3}, {1, 3}};
     tms_share shares[3] = {{0, 0}, {6, TMS_SHARE_UNIT / 10000000 * 9999999}, {0, 0}};
     tms_sink *sink = NULL;
@@ -77,7 +77,7 @@ TEST(caused_waits_are_the_waits_in_all_shapes) {
             tms_share_sum(&caused, blame.ranks[r].caused);
             waited_ns += blame.ranks[r].wait_ns;
         }
-        tms_share_add(&caused, 1, 2); /* a sum just below an integer counts as it */
+        tms_share_add(&caused, 1, 2); /* a sum just below an integer counts as the integer */
         assert_int_equal(caused.whole_ns, waited_ns);
         assert_int_equal(blame.wait_ns, waited_ns);
         tms_blame_free(&blame);
@@ -91,7 +91,7 @@ TEST(slow_rank_is_found_whatever_is_slow_about_it) {
         tms_config config = job_of(&of[i / 2]);
         config.slow_rank = 5;
         config.slow_kind = (int64_t)(i % 2);
-        /* A host catches up while its GPU communicates: it must be slower than that hides. */
+        /* While its GPU communicates, a host catches up, so it must be slower than that. */
         config.slow_ppm = config.slow_kind == TMS_SLOW_HOST ? 3000000 : 1500000;
         tms_plan plan = plan_of(&config);
         tms_blame blame = blame_of(&plan);
@@ -111,7 +111,7 @@ TEST(slow_host_has_normal_kernels_and_slow_gpu_has_not) {
         tms_plan plan = plan_of(&config);
         int64_t normal_ns = times_of(&plan, 3).work_ns[TMS_WORK_COMPUTE];
         int64_t slow_ns = times_of(&plan, 2).work_ns[TMS_WORK_COMPUTE];
-        /* Half as much again, or the same within 2 % of jitter on some 300 kernels. */
+        /* 150 %, or the same within 2 % of jitter, on some 300 kernels. */
         int64_t percent = config.slow_kind == TMS_SLOW_GPU ? 150 : 100;
         assert_in_range(slow_ns * 100 / normal_ns, percent - (percent > 100 ? 3 : 2),
                         percent + (percent > 100 ? 3 : 2));
@@ -130,7 +130,7 @@ TEST(rotating_ranks_lead_one_step_each) {
         assert_int_equal(blame.steps[step].leader, tms_injected_slow_rank(&config, step));
         seen |= INT64_C(1) << blame.steps[step].leader;
     }
-    /* Eight steps, eight ranks. */
+    /* each of the eight ranks led one step */
     assert_int_equal(seen, 255);
     tms_blame_free(&blame);
     tms_plan_free(&plan);
@@ -153,15 +153,15 @@ TEST(even_job_has_no_straggler) {
     config.compute_ns = 400000;
     tms_plan plan = plan_of(&config);
     tms_blame blame = blame_of(&plan);
-    /* Under 1 % of eight windows is waiting. */
+    /* Less than 1 % of eight windows is waiting. */
     assert_true(blame.wait_ns * 100 < times_of(&plan, 0).window_ns * 8);
     tms_blame_free(&blame);
     tms_plan_free(&plan);
 }
 
 TEST(clocks_shift_and_stretch_what_is_recorded) {
-    /* After 2.5 s a clock of +4000 ppb is 10 us ahead, plus its offset of -7; it is set forward by
-     * 1 us at 2 s. */
+    /* After 2.5 s, a clock of +4000 ppb is ahead by 10 us, and by its offset of -7. It is set
+     * forward by 1 us at 2 s. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS), TMS_EPOCH_NS - 7);
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS + 1000000000),
@@ -218,7 +218,7 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
         const int64_t *end_ns =
             plan.end_ns + tms_plan_first(&plan, i / plan.groups.n_instances, instance);
         int64_t first_ns = end_ns[0];
-        /* In large groups at least one end is on time; without late ends all are. */
+        /* In large groups at least one end is on time; without late ends, all are. */
         for (int64_t p = 0; p < size; p++)
             first_ns = end_ns[p] < first_ns ? end_ns[p] : first_ns;
         for (int64_t p = 0; p < size && size == 32; p++) {
@@ -227,10 +227,10 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
             n++;
         }
     }
-    /* 3 steps of 2 groups of 32 with 4 buckets: 768 ends, a binomial deviation of 1.3 %. */
+    /* 3 steps of 2 groups of 32 with 4 buckets have 768 ends. The binomial deviation is 1.3 %. */
     assert_int_equal(n, 768);
     assert_in_range(late * 1000, 110 * n, 190 * n);
-    /* Uniform from 0 to 2 ms: a deviation of 0.58 ms over the root of 115. */
+    /* uniform from 0 to 2 ms, so the deviation is 0.58 ms over the root of 115 */
     assert_in_range(sum_ns, 840000 * late, 1160000 * late);
     tms_plan_free(&plan);
 }

@@ -1,25 +1,24 @@
-/* Job generator with all kinds of parallelism: groups, order, and content of a trace. */
+/* Generated jobs with all kinds of parallelism: groups, order, and content of a trace. */
 #include "synth_jobs.h"
 
 #include "synth/sim/sim_replay.h"
 #include "synth/truth/true_blame.h"
 
-/* Groups of a rank in a grid of tp 2, dp 4 and pp 2 of 16 ranks, and in the second of two such
- * independent grids, where all ranks are 16 higher. Rank 11 = 1 + 2 * (1 + 4 * 1): tp 1, dp 1,
- * stage 1. */
+/* Groups of a rank in a grid of 16 ranks with tp 2, dp 4 and pp 2, and in the second of two such
+ * grids, where ranks are higher by 16. Rank 11 = 1 + 2 * (1 + 4 * 1) has tp 1, dp 1, stage 1. */
 TEST(groups_of_a_grid_are_those_of_megatron) {
     static const struct {
         int64_t components;
         tms_role role;
         int64_t name, start, stride, size;
     } cases[] = {
-        {1, TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15, the last of four */
-        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* the sixth of eight, after four */
-        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11, the fourth of eight, after twelve */
+        {1, TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15: fourth of 4 groups, after the world */
+        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* sixth of 8 groups, after 1 + 4 others */
+        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11: fourth of 8 groups, after 1 + 4 + 8 others */
         {1, TMS_ROLE_WORLD, 0, 0, 1, 16},
-        {2, TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31, the last of eight */
-        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* the 14th of 16, after eight */
-        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27, the 12th of 16, after 24 */
+        {2, TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31: last of 8 groups, after the world */
+        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* 14th of 16 groups, after 1 + 8 others */
+        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27: 12th of 16, after 1 + 8 + 16 others */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tms_config config = job_of(&(shape){16 * cases[i].components, 2, 2, 1, 0, 0});
@@ -43,7 +42,6 @@ TEST(groups_of_a_grid_are_those_of_megatron) {
     }
 }
 
-/* Returns the number of rank 3's kernels with this name. */
 static int64_t kernels_of(const tms_plan *plan, const char *name) {
     recording r = record(plan, 3);
     int64_t n = occurrences(r.text, name);
@@ -119,13 +117,13 @@ TEST(ends_lag_by_position_and_in_pairs_either_way) {
         lag_ns[channel] = end_ns[1] - end_ns[0];
         assert_int_equal(lag_ns[channel] * lag_ns[channel], 900 * 900);
     }
-    /* Eight data-parallel groups of two, and eight pairs of neighbouring stages. */
+    /* eight data-parallel groups of two, and eight pairs of neighbouring stages */
     assert_int_equal(pairs, 16);
     assert_in_range(turned, 3, 13);
     tms_plan_free(&plan);
 }
 
-/* Checks the GPU work of one step: after its launch, inside the step, in order on its stream. */
+/* Checks that GPU work is after its launch, inside the step, and in order on its stream. */
 static void check_order(const tms_events *events) {
     int64_t free_ns[TMS_TRACK_COUNT] = {0};
     for (size_t i = 1; i <= events->count; i++) {
@@ -146,7 +144,7 @@ TEST(launches_precede_kernels_and_streams_keep_order_in_all_shapes) {
     for (size_t s = 0; s < 2 * COUNT(shapes); s++) {
         tms_config config = job_of(&shapes[s / 2]);
         if (s % 2)
-            config.compute_ns = 5000; /* so short that kernels also wait for launches */
+            config.compute_ns = 5000; /* kernels are so short that they also wait for launches */
         tms_plan plan = plan_of(&config);
         for (int64_t r = 0; r < config.ranks; r += 3) {
             tms_replay replay;
@@ -164,7 +162,6 @@ TEST(launches_precede_kernels_and_streams_keep_order_in_all_shapes) {
     }
 }
 
-/* Whether two events overlap in time. */
 static bool meet(const tms_event *a, const tms_event *b) {
     return a->begin_ns < b->begin_ns + b->duration_ns && b->begin_ns < a->begin_ns + a->duration_ns;
 }
@@ -189,7 +186,7 @@ TEST(nothing_is_computed_while_the_tensor_group_communicates) {
                          meet(a, b));
         }
     }
-    /* Eight layers, two directions, a gather and a scatter each; and the broadcast of the batch. */
+    /* eight layers in two directions have a gather and a scatter each; the batch has a broadcast */
     assert_int_equal(kernels, 8 * 2 * 2 + 1);
     tms_replay_free(&replay);
     tms_plan_free(&plan);
@@ -235,7 +232,7 @@ TEST(collectives_carry_what_the_options_say) {
         config.no_metadata = cases[i].no_metadata;
         recording r = record_of(&config, 33);
         const int64_t n = config.steps * config.buckets;
-        /* Thirty ranks of forty are listed; the operator gives all in three numbers. */
+        /* Of forty ranks, thirty are listed. The operator gives all ranks as three numbers. */
         const struct {
             const char *part;
             int64_t n;
@@ -248,14 +245,14 @@ TEST(collectives_carry_what_the_options_say) {
         };
         for (size_t k = 0; k < COUNT(parts); k++)
             assert_int_equal(occurrences(r.text, parts[k].part), parts[k].n);
-        /* Four a step, counted from the job's start, three steps before the recording. */
+        /* Four per step, counted from the job's start, three steps earlier. */
         assert_true(config.seq == 0 || strstr(r.text, "\"Seq\": 13") != NULL);
         forget(&r);
     }
 }
 
 TEST(messages_name_the_rank_on_the_other_side) {
-    /* Stage 1 of two: activations come from rank 2, gradients go back to it. */
+    /* Stage 1 of two: activations come from rank 2, and gradients go back to it. */
     static const char *const twice_a_step[] = {
         "\"name\": \"ncclDevKernel_SendRecv(", ", \"Src Rank\": 2", ", \"Dst Rank\": 2",
         "\"name\": \"nccl:recv 1<-0\"", "\"name\": \"nccl:send 1->0\""};
@@ -268,7 +265,7 @@ TEST(messages_name_the_rank_on_the_other_side) {
 }
 
 TEST(faults_show_in_times_and_names) {
-    recording of[1 + TMS_FAULT_PAGEABLE + 1]; /* without a fault, and with each */
+    recording of[1 + TMS_FAULT_PAGEABLE + 1]; /* without a fault, and with each fault */
     int64_t small = 0, pageable = 0;
     for (int i = 0; i <= TMS_FAULT_PAGEABLE + 1; i++) {
         tms_config config = job_of(&(shape){8, 1, 1, 1, 0, 0});
@@ -276,14 +273,14 @@ TEST(faults_show_in_times_and_names) {
         of[i] = record_of(&config, 0);
         small += occurrences(of[i].text, "unrolled_elementwise_kernel") * (i == 2);
         pageable += occurrences(of[i].text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
-        /* 48 blocks of memory are freed, or an eighth less: 5.5 MB each step. */
+        /* 48 blocks of memory are freed; with the fault an eighth fewer: 5.5 MB per step. */
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
     }
     assert_int_equal(small, 3 * 8 * 2 * 20);
     assert_int_equal(pageable, 3 * 2);
     /* Loading adds half of the layers' 8 * 3 * 100 us, except in the first step, where it is before
-     * the window: 2.4 ms in all, with 2 % of jitter. */
+     * the window. This is 2.4 ms in all, with 2 % of jitter. */
     assert_in_range(of[1].tally.total.idle_ns - of[0].tally.total.idle_ns, 2200000, 2600000);
     /* Only the memset and the work after the gradients overlaps communication. */
     const tms_times *sound = &of[0].tally.total, *slow = &of[3].tally.total;

@@ -1,4 +1,4 @@
-/* Rows and cells: null, text repair, order, top rows, filter. */
+/* Rows and cells: null, repair of texts, order, top rows, filter. */
 #include "tmerge/table.h"
 
 #include <math.h>
@@ -94,7 +94,7 @@ TEST(what_has_no_value_is_null_and_never_nan_or_zero) {
         bool null;
         double expected;
     } cases[] = {
-        {100, 7, 100, false, 7.0}, /* 7 / 100 * 100 would be 7.000000000000001 */
+        {100, 7, 100, false, 7.0}, /* 7 / 100 * 100 would give 7.000000000000001 */
         {1, 1, 4, false, 0.25},    {1, 0, 4, false, 0.0}, {1, -3, 2, false, -1.5},
         {1, 5, 0, true, 0},        {1, 0, 0, true, 0},    {1e300, INT64_MAX, 1, true, 0},
     };
@@ -118,13 +118,13 @@ TEST(bytes_that_are_not_utf8_become_replacement_characters) {
         {"a\0b", 3, "a" BAD "b"},            /* a NUL inside the text is replaced */
         {"\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80", 9, "\xC3\xA4\xE2\x82\xAC\xF0\x9F\x98\x80"},
         {"\xF4\x8F\xBF\xBF", 4, "\xF4\x8F\xBF\xBF"}, /* U+10FFFF, the last code point */
-        {"\xEF\xBF\xBF", 3, "\xEF\xBF\xBF"},         /* a noncharacter is a code point */
+        {"\xEF\xBF\xBF", 3, "\xEF\xBF\xBF"},         /* a noncharacter is also a code point */
         /* Tables 3-8 to 3-11 of the Unicode standard 15, section 3.9. */
         {"\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41", 9, BAD BAD BAD BAD BAD BAD BAD BAD "A"},
         {"\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41", 9, BAD BAD BAD BAD BAD BAD BAD BAD "A"},
         {"\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42", 9, BAD BAD BAD BAD BAD "A" BAD BAD "B"},
         {"\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41", 9, BAD BAD BAD BAD "A"},
-        {"x\xE2\x82", 3, "x" BAD}, /* cut at the end: one replacement */
+        {"x\xE2\x82", 3, "x" BAD}, /* a text cut at its end gets one replacement */
         {"\xC3", 1, BAD},
         {"\xE2\x82\xAC", 2, BAD}, /* the size counts, not the terminator */
     };
@@ -154,7 +154,7 @@ TEST(a_text_is_copied_and_no_text_is_null) {
     tm_tables_destroy(&f.tables);
 }
 
-/* Adds n rows with scrambled ranks, often equal or null, and the row index as compute_ns. */
+/* Adds n rows. Ranks are in no order, and often equal or null; compute_ns is the row's index. */
 static void add_scrambled(fixture *f, int n) {
     for (int r = 0; r < n; r++) {
         tm_cell *row = add(f);
@@ -185,13 +185,13 @@ TEST(sorting_is_stable_with_nulls_last_at_any_size) {
             if (row[RANK].null || before[RANK].value.i == row[RANK].value.i)
                 assert_true(before[COMPUTE].value.i < row[COMPUTE].value.i);
         }
-        assert_int_equal(sum, (int64_t)sizes[s] * (sizes[s] - 1) / 2); /* every row once */
-        (void)add(&f); /* a sorted table still grows */
+        assert_int_equal(sum, (int64_t)sizes[s] * (sizes[s] - 1) / 2); /* every row occurs once */
+        (void)add(&f); /* a sorted table can still grow */
         tm_tables_destroy(&f.tables);
     }
 }
 
-/* Enough rows to be counted; with a key that is null, far away or real they are merged. */
+/* Enough rows to count. With a key that is null, far away or real, they are merged. */
 TEST(rows_go_by_all_their_numbers) {
     enum { NUMBERS, NULLS, FAR, REALS, N_WAYS };
     for (int way = 0; way < N_WAYS; way++) {
@@ -233,7 +233,7 @@ TEST(keys_of_every_type_order_by_value) {
         const char *host;
         bool late;
         double share;
-        int64_t place; /* place after sorting by host, then late, then share */
+        int64_t place; /* expected place after sorting by host, then late, then share */
     } rows[] = {{"b", false, 0.5, 3}, {"a", true, -1.0, 1}, {"\xC3\xA4", false, 0, 5},
                 {"a", true, 1e-9, 2}, {"a", false, 9, 0},   {"b", false, 0.75, 4}};
     fixture f = make(&def);
@@ -261,7 +261,7 @@ TEST(texts_go_by_the_numbers_in_the_ends_of_their_words) {
     static const tm_table_def def = {"test.text", "",    columns, 1, 1,
                                      -1,          false, 0,       0, TM_FORM_TABLE};
     for (size_t first = 0; first < N; first++)
-        for (size_t step = 5; step <= 7; step += 2) { /* coprime to N */
+        for (size_t step = 5; step <= 7; step += 2) { /* both steps are coprime to N */
             fixture f = make(&def);
             for (size_t i = 0; i < N; i++)
                 set_text(&f, add(&f), sorted[(first + i * step) % N]);
@@ -281,7 +281,7 @@ TEST(a_row_is_found_by_the_leading_keys_that_rows_are_sorted_by) {
     } cases[] = {{{-1, 5}, 2, 0}, {{0, 7}, 2, 2}, {{3, 2}, 2, 3}, {{0, 5}, 2, 4},
                  {{3, 7}, 2, 4},  {{0}, 1, 1},    {{1}, 1, 4},    {{-2}, 1, 4}};
     fixture f = make(&sample);
-    assert_int_equal(tm_table_find_row(f.table, cases[0].keys, 2), 0); /* not found, in no rows */
+    assert_int_equal(tm_table_find_row(f.table, cases[0].keys, 2), 0); /* there are no rows */
     for (size_t i = 0; i < 4; i++)
         add_full(&f, rows[i][0], rows[i][1], 0.0, "");
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)

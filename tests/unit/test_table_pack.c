@@ -33,11 +33,11 @@ TEST(packed_rows_unpack_to_the_same_rows) {
     tm_tables_destroy(&to.tables);
 }
 
-/* Packs rows away twice, then adds one: all come back in the order in which they were added. */
+/* Packs rows twice, then adds one: all come back in the order in which they were added. */
 TEST(compressed_rows_come_back_in_order) {
     static const char *const hosts[] = {"a", "b", "a", "long enough to be no neighbour of a"};
     fixture f = make(&sample);
-    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* nothing packed yet */
+    assert_int_equal(tm_table_take_back(f.table, &f.err), TM_OK); /* nothing is packed yet */
     for (int64_t i = 0; i < 7; i++) {
         add_full(&f, INT64_MAX - i, -i, 0.25 * (double)i, hosts[i % 4]);
         if (i == 2 || i == 5) {
@@ -54,10 +54,10 @@ TEST(compressed_rows_come_back_in_order) {
         assert_string_equal(row[HOST].value.text, hosts[i % 4]);
     }
     assert_int_equal(tm_table_compress(f.table, &f.err), TM_OK);
-    tm_tables_destroy(&f.tables); /* frees packed rows, too */
+    tm_tables_destroy(&f.tables); /* this also frees packed rows */
 }
 
-/* Many rows are packed into less memory and come back when the table is requested; few are not. */
+/* Many rows are packed, and come back when the table is requested. Few are not packed. */
 TEST(rows_rest_until_the_table_is_asked_for) {
     enum { MANY = 20000 };
     fixture f = make(&sample), other = make(&sample);
@@ -95,8 +95,9 @@ TEST(an_empty_table_packs_and_unpacks) {
     tm_tables_destroy(&f.tables);
 }
 
-/* One row {1, 2, 0.5, "ab", true}. Header 0..15 (signature, row count); nulls 16; rank 17 and
- * compute_ns 18, a byte each; ratio 19..26; host: size 27, bytes 28, 29; partial 30. */
+/* One row {1, 2, 0.5, "ab", true}. Bytes 0 to 15 are the header (signature, row count), 16 the
+ * nulls, 17 rank, 18 compute_ns, 19 to 26 ratio, 27 the size of host, 28 and 29 its bytes, 30
+ * partial. */
 enum { PACKED_SIZE = 31 };
 
 static void expect_refusal(const void *bytes, size_t size, int64_t offset, const char *why) {
@@ -113,25 +114,25 @@ static void expect_refusal(const void *bytes, size_t size, int64_t offset, const
 TEST(damaged_bytes_are_refused_where_they_are_damaged) {
     static const struct {
         size_t at, n;
-        const char *bytes; /* [n] replacement bytes */
+        const char *bytes; /* [n] bytes to write */
         int64_t offset;
         const char *why;
     } cases[] = {
         {0, 1, "\x5A", 0, "packed rows: of another table"},
         {15, 1, "\xFF", 8, "packed rows: more rows than bytes"},
-        {8, 1, "\x10", 8, "packed rows: more rows than bytes"}, /* 16 of 15 bytes */
+        {8, 1, "\x10", 8, "packed rows: more rows than bytes"}, /* 16 rows in 15 bytes */
         {8, 1, "\x02", PACKED_SIZE, "packed rows: cut short"},
-        {8, 1, "\x00", 16, "packed rows: cut short"}, /* in the header of the next pack */
-        {16, 1, "\x0F", 17, "packed rows: a flag that is neither 0 nor 1"}, /* others null */
+        {8, 1, "\x00", 16, "packed rows: cut short"}, /* fails in the header of the next pack */
+        {16, 1, "\x0F", 17, "packed rows: a flag that is neither 0 nor 1"}, /* others are null */
         {17, 11, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 17,
          "packed rows: an int that is cut short or too long"},
         {19, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 19, "packed rows: a real that is not finite"},
         {27, 1, "\xFF", 27, "packed rows: a text that is longer than the remaining bytes"},
         {27, 1, "\x04", 27,
-         "packed rows: a text that is longer than the remaining bytes"}, /* 3 are left */
+         "packed rows: a text that is longer than the remaining bytes"}, /* 3 bytes are left */
         {29, 1, "\xC3", 28, "packed rows: a text that is not UTF-8"},
         {28, 1, "\x00", 28, "packed rows: a text that is not UTF-8"},
-        {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* begin of U+FFFD */
+        {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* the begin of U+FFFD */
         {30, 1, "\x07", 30, "packed rows: a flag that is neither 0 nor 1"},
     };
     fixture f = make(&sample);
@@ -154,7 +155,7 @@ TEST(a_damaged_text_as_long_as_its_repair_is_refused) {
     add_full(&f, 1, 2, 0.5, "abc");
     size_t size;
     void *bytes = pack(&f, &size);
-    /* Three of four bytes of a code point are repaired to one U+FFFD, also of three bytes. */
+    /* Three of a code point's four bytes are repaired to one U+FFFD, which also has three bytes. */
     memcpy((char *)bytes + 28, "\xF0\x9F\x98", 3);
     expect_refusal(bytes, size, 28, "packed rows: a text that is not UTF-8");
     free(bytes);
@@ -162,13 +163,13 @@ TEST(a_damaged_text_as_long_as_its_repair_is_refused) {
 }
 
 TEST(bytes_of_any_other_length_are_refused) {
-    /* Reading stops at the last piece (see above) that begins before the cut. */
+    /* Reading stops at the last piece that begins before the cut. */
     static const size_t pieces[] = {0, 16, 17, 18, 19, 27, 28, 30};
     fixture f = make(&sample);
     add_full(&f, 1, 2, 0.5, "ab");
     size_t size;
     void *bytes = pack(&f, &size);
-    for (size_t cut = 1; cut < size; cut++) { /* zero bytes are an empty pack */
+    for (size_t cut = 1; cut < size; cut++) { /* no bytes at all are an empty pack */
         int64_t offset = 0;
         for (size_t p = 0; p < sizeof pieces / sizeof *pieces; p++)
             offset = pieces[p] <= cut ? (int64_t)pieces[p] : offset;
@@ -176,7 +177,7 @@ TEST(bytes_of_any_other_length_are_refused) {
             offset = 8;
         if (cut > 27 && cut < 30) /* inside the text, whose size is known */
             offset = 27;
-        char *part = malloc(cut + 1); /* an exact allocation, so that reading past it is detected */
+        char *part = malloc(cut + 1); /* exact size, so a sanitizer finds reads past it */
         assert_non_null(part);
         memcpy(part, bytes, cut);
         char *exact = realloc(part, cut ? cut : 1);
@@ -185,7 +186,7 @@ TEST(bytes_of_any_other_length_are_refused) {
     }
     char longer[PACKED_SIZE + 1] = {0};
     memcpy(longer, bytes, size);
-    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: cut short"); /* in a header */
+    expect_refusal(longer, size + 1, PACKED_SIZE, "packed rows: cut short"); /* fails in a header */
     free(bytes);
     tm_tables_destroy(&f.tables);
 }

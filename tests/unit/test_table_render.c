@@ -1,4 +1,4 @@
-/* JSON and CSV: exact numbers, null, quoting. */
+/* JSON and CSV: exact numbers, null, quotes. */
 #include "tmerge/table.h"
 
 #include <cjson/cJSON.h>
@@ -32,8 +32,8 @@ TEST(reals_have_the_fewest_digits_that_read_back) {
         {-100.0, "-100.0"},
         {0.1, "0.1"},
         {99.5, "99.5"},
-        {0.1 + 0.2, "0.30000000000000004"}, /* the double above 0.3: 17 digits */
-        {1.0 / 3.0, "0.3333333333333333"},  /* 16 */
+        {0.1 + 0.2, "0.30000000000000004"}, /* 17 digits: this is the double above 0.3 */
+        {1.0 / 3.0, "0.3333333333333333"},  /* 16 digits */
         {2.5e-8, "2.5e-08"},
         {1e15, "1e+15"},
         {1e22, "1e+22"},
@@ -57,9 +57,9 @@ TEST(any_real_reads_back_as_the_same_double) {
         double value;
         uint64_t bits = random ^ random >> 29;
         memcpy(&value, &bits, sizeof value);
-        if (i % 2) /* moderate magnitudes as well as all others */
+        if (i % 2) /* half of the numbers have usual magnitudes */
             value = (double)(bits >> 20) / 1e9;
-        if (i % 8 == 1) /* powers of two, where the next smaller double is half as far away */
+        if (i % 8 == 1) /* powers of two: the next smaller double is half as far away */
             value = ldexp(1.0, (int)(bits % 60) - 10);
         if (!isfinite(value))
             continue;
@@ -67,7 +67,7 @@ TEST(any_real_reads_back_as_the_same_double) {
         char shorter[TM_DIGITS_MAX];
         tm_digits_real(value, digits);
         assert_true(strtod(digits, NULL) == value);
-        int enough = 15; /* the fewest digits that read back, or one more, are required */
+        int enough = 15; /* the fewest digits that read back are required, or one more */
         do
             snprintf(shorter, sizeof shorter, "%.*g", enough, value);
         while (strtod(shorter, NULL) != value && ++enough <= 17);
@@ -125,7 +125,7 @@ TEST(json_gives_every_text_and_real_back) {
     tm_tables_destroy(&f.tables);
 }
 
-/* cJSON allocations left until one fails; a global, as its hooks take no context. */
+/* Number of cJSON's allocations until one fails; global, as hooks have no context. */
 static int allocations_left;
 
 static void *allocate(size_t size) {

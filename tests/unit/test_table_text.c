@@ -30,9 +30,9 @@ TEST(a_time_column_has_one_unit) {
         {-1000, 0, "wait us\n -1.000\n  0.000\n"},
         {999999, 1000, "wait us\n999.999\n  1.000\n"},
         {999, 1, "wait ns\n    999\n      1\n"},
-        {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits remain */
-        {9000, 9, "wait ns\n   9000\n      9\n"},  /* only one would */
-        /* 1499 ns is 0.001499 ms, 1500 ns is 0.0015: half away from zero; at most five digits */
+        {9999, 10, "wait us\n  9.999\n  0.010\n"}, /* two digits are left */
+        {9000, 9, "wait ns\n   9000\n      9\n"},  /* in us, only one digit would be left */
+        /* 1499 ns is 0.001499 ms, 1500 ns 0.0015, rounded half away from zero */
         {100000000, 1499, "wait ms\n100.000\n  0.001\n"},
         {100000000, -1500, "wait ms\n100.000\n -0.002\n"},
         {-2000000000, 499, "  wait ms\n-2000.000\n   <0.001\n"},
@@ -53,8 +53,8 @@ TEST(a_time_column_has_one_unit) {
     }
 }
 
-/* Next to 5 s, 35 ms is shown as 35.000 of 5000.000 ms, and 60 us barely has a digit. Times of
- * single events are not compared with sums of them. */
+/* Beside 5 s, 35 ms is shown as 35.000 of 5000.000 ms, and 60 us hardly has a digit. Times of
+ * single events are not compared with sums. */
 TEST(columns_that_are_read_together_have_one_unit) {
     static const tm_column columns[] = {{"total_ns", TM_INT, "ns", ""},
                                         {"idle_ns", TM_INT, "ns", ""},
@@ -117,14 +117,14 @@ TEST(moments_count_from_an_origin) {
         int64_t origin, begins[2];
         const char *expected;
     } cases[] = {
-        /* Next to a second, a nanosecond is 0 as a point in time, but small as a duration. */
+        /* Beside a second, a nanosecond is 0 as a point in time, but "small" as a duration. */
         {1700000000000000000,
          {1700000000000000001, 1700000001000000000},
          "begin +s   wait ms\n   0.000    <0.001\n   1.000  2000.000\n"},
         {1700000000000000000,
          {1699999999999999999, 1700000000000000007},
          "begin +ns   wait ms\n       -1    <0.001\n        7  2000.000\n"},
-        {1700000000000000000, /* no sign on zero */
+        {1700000000000000000, /* zero has no sign */
          {1699999999999999600, 1700000000001000000},
          "begin +ms   wait ms\n    0.000    <0.001\n    1.000  2000.000\n"},
         {0,
@@ -152,9 +152,10 @@ TEST(shares_have_bars_where_there_is_room) {
                                         {"share_pct", TM_REAL, "%", ""},
                                         {"change_pct", TM_REAL, "%", ""}};
     static const tm_table_def def = {"test.bars", "", columns, 4, 1, 0, false, 0, 0, TM_FORM_TABLE};
-    /* In tenths, 44.9 and 100 % are 4 and 10 marks; 5 of 20 is a quarter: 2.5, rounded to 3. A
-     * change may be negative and has no bar. Lines: 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31, and 11 more for
-     * each bar: at 52 columns one bar fits; at 30 a block ends before the change anyway. */
+    /* 44.9 and 100 % are 4 and 10 marks. 5 of 20 is a quarter: 2.5 marks, rounded to 3. A change
+     * may be negative, and has no bar. A line has 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31 characters, and 11
+     * more for each bar. 52 columns have room for one bar. At 30, a block ends before the change
+     * anyway. */
     static const struct {
         int width;
         bool bars;
@@ -209,12 +210,12 @@ TEST(a_real_is_shown_as_its_unit_asks) {
         {"overlap_pct", "%", 66.66, "overlap %\n     66.7\n"},
         {"overlap_pct", "%", -0.04, "overlap %\n      0.0\n"},
         {"overlap_pct", "%", 1e300, "overlap %\n   1e+300\n"},
-        {"busbw_gbps", "GB/s", 187.25, "busbw GB/s\n     187.2\n"}, /* a tie rounds to even */
+        {"busbw_gbps", "GB/s", 187.25, "busbw GB/s\n     187.2\n"}, /* a tie is rounded to even */
         {"drift_ppb", "ppb", -0.5, "drift ppb\n     -0.5\n"},
         {"lag_ns", "ns", 1500.4, "lag us\n 1.500\n"},
         {"lag_ns", "ns", -1500.4, "lag us\n-1.500\n"},
         {"lag_ns", "ns", 15.4, "lag ns\n    15\n"},
-        {"_ns", "ns", 1.0, "_ns ns\n     1\n"}, /* never an empty name */
+        {"_ns", "ns", 1.0, "_ns ns\n     1\n"}, /* a name is never empty */
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const tm_column column = {cases[i].name, TM_REAL, cases[i].unit, ""};
@@ -230,7 +231,7 @@ TEST(text_aligns_numbers_right_and_words_left) {
     fixture f = make(&sample);
     add_full(&f, 0, 1234567, 0.5,
              "n\xC3\xB6"
-             "de1"); /* 5 code points in 6 bytes */
+             "de1"); /* 5 code points, 6 bytes */
     add_full(&f, 10, -2000000, 12.0, "n");
     (void)add(&f);
     expect_text(f.table, 80,
@@ -253,7 +254,7 @@ TEST(an_empty_table_is_its_header) {
 TEST(what_does_not_fit_continues_below_with_the_keys) {
     fixture f = make(&sample);
     add_full(&f, 3, 5, 0.5, "node1");
-    /* rank 4, compute ns 10, ratio 5, host 5, partial 7, two spaces between: 39 in all. */
+    /* rank takes 4, compute ns 10, ratio 5, host 5, partial 7, and gaps two each: 39 in all */
     const char *const one = "rank  compute ns  ratio  host   partial\n"
                             "   3           5    0.5  node1  yes\n";
     const char *const three = "rank  compute ns  ratio\n"
@@ -270,7 +271,7 @@ TEST(what_does_not_fit_continues_below_with_the_keys) {
     expect_text(f.table, 29, three);
     expect_text(f.table, 23, three); /* 4 + 2 + 10 + 2 + 5 */
     expect_text(f.table, 16, single);
-    expect_text(f.table, 1, single); /* nothing fits: one column a block */
+    expect_text(f.table, 1, single); /* nothing fits, so each block has one column */
     tm_tables_destroy(&f.tables);
 }
 
@@ -290,7 +291,7 @@ TEST(no_line_is_longer_than_the_terminal) {
                 "  calls_made\n"
                 "abcdefghijklmnopqrstuvwxyz0123456789ABCD  0123456789ABCDabcdefghijklmnopqrstuvwxyz"
                 "           7\n");
-    /* 2 x 24, 10 and two gaps are 62 */
+    /* 2 x 24 + 10 and two gaps are 62 */
     expect_text(f.table, 62,
                 "kernel                    inside                    calls_made\n"
                 "abcdefghijk...456789ABCD  0123456789A...qrstuvwxyz           7\n");
@@ -317,7 +318,7 @@ TEST(keys_that_leave_room_for_one_column_stand_once) {
     set_text(&f, &row[0], "abcdefghijklmnopqrstuvwx");
     for (int c = 1; c < 6; c++)
         tm_cell_set_int(&row[c], c);
-    /* 24 and 10 next to it are 36: five blocks, or three with row numbers */
+    /* 24 and 10 beside it are 36: five blocks, or three with row numbers */
     expect_text(f.table, 40,
                 "row  name\n  1  abcdefghijklmnopqrstuvwx\n\n"
                 "row  calls_of_a  calls_of_b  calls_of_c\n"
@@ -331,7 +332,7 @@ TEST(times_are_rounded_before_their_unit_is_chosen) {
         int64_t ns;
         const char *text;
     } cases[] = {
-        /* 1235: 1.235 is stored as 1.23500000000000009...; no unit is larger than seconds */
+        /* 1.235 is stored as 1.23500000000000009...; no unit exceeds seconds */
         {0, "0 ns"},
         {7, "7 ns"},
         {999, "999 ns"},
@@ -383,18 +384,18 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
         {"a\n\x1B[31m\x7F", "a??[31m?"},
         {"\xC2\x9B"
          "31m",
-         "?31m"}, /* U+009B also begins an escape sequence */
+         "?31m"}, /* U+009B also starts an escape sequence */
         {"\xC2\xA0x", "\xC2\xA0x"},
         {"123456789012345678901234567890123456789012345678",
-         "123456789012345678901234567890123456789012345678"}, /* 48 */
-        /* 49: the first 23, "...", the last 22 */
+         "123456789012345678901234567890123456789012345678"}, /* 48 characters */
+        /* 49 characters: the first 23, "...", and the last 22 are shown */
         {"12345678901234567890123abcd4567890123456789012345",
          "12345678901234567890123...4567890123456789012345"},
         {"\xC3\xA4"
          "2345678901234567890123----567890123456789012345\xC3\xA4",
          "\xC3\xA4"
          "2345678901234567890123...567890123456789012345\xC3\xA4"},
-        /* a function name of 35 leaves 10 characters, a longer one 8 */
+        /* a function name of 35 leaves 10 characters for the end, a longer one 8 */
         {"ncclDevKernel_ReduceScatter_Sum_f32(ncclDevKernelArgsStorage<4096ul>)",
          "ncclDevKernel_ReduceScatter_Sum_f32...e<4096ul>)"},
         {"void (anonymous namespace)::elementwise_kernel<int, 4>(int*, long, long)",
@@ -412,10 +413,10 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
 
 TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     static const tm_column columns[] = {
-        {"rank", TM_INT, "", /* one column too wide */
+        {"rank", TM_INT, "", /* this is one column too wide */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 7012345"},
         {"exposed_ns", TM_INT, "ns",
-         /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2), which leaves it 74. */
+         /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2); 74 are left. */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 701234 next"},
     };
     static const tm_table_def first = {
@@ -445,8 +446,8 @@ TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     free(text);
 }
 
-/* Each of 400 names that differ only in the middle keeps both ends and stays unique; a name unlike
- * the others is cut as usual. */
+/* Each of 400 names that differ only in the middle keeps both ends and stays unique. A name that is
+ * unlike the others is cut as usual. */
 TEST(names_that_differ_in_the_middle_stay_different) {
     enum { NAMES = 400 };
     static const tm_column column = {"name", TM_TEXT, "", ""};
@@ -494,7 +495,7 @@ TEST(sentences_stand_below_their_row_and_are_wrapped_not_cut) {
     tm_cell *row = add(&f);
     set_text(&f, &row[0], "input");
     tm_cell_set_int(&row[1], 7);
-    /* Sentences begin in column 11 (2 + 7 + 2), which leaves 29 of 40: "Load ... sleep," has 28. */
+    /* Sentences begin in column 11 (2 + 7 + 2), so 29 of 40 are left. "Load ... sleep," has 28. */
     set_text(&f, &row[2], "Load data faster,\x1b[2J sleep, or more workers than were used before.");
     set_text(&f, &row[3], "a.b");
     set_text(&f, add(&f), "leak");

@@ -1,4 +1,4 @@
-/* Names of kernels and operators in real traces, and whether they use tensor cores. */
+/* Names of kernels and operators in real traces, and whether these use tensor cores. */
 
 #include "analysis/shared/kernel_traits.h"
 #include "analysis/shared/tensor_cores.h"
@@ -10,9 +10,9 @@ typedef struct named {
 
 TEST(kernels_tell_by_their_name) {
     static const named cases[] = {
-        {"volta_h884gemm_128x64_ldg8_nn", true}, /* Volta */
+        {"volta_h884gemm_128x64_ldg8_nn", true},
         {"volta_fp16_s884cudnn_fp16_128x128_ldg8_wgrad_idx_exp_interior_nhwc_nt", true},
-        {"turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn", true}, /* Turing */
+        {"turing_fp16_s1688gemm_fp16_128x128_ldg8_f2f_tn", true},
         {"ampere_fp16_s16816gemm_fp16_128x128_ldg8_f2f_stages_32x5_tn", true},
         {"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32_f32_nhwckrsc_nhwc_tilesize64x128x32", true},
         {"sm80_xmma_fprop_implicit_gemm_f32f32_f32f32_f32_nhwckrsc_nhwc_tilesize128x32x8_stage3_"

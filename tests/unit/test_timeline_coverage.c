@@ -1,4 +1,4 @@
-/* Coverage of time buckets, worked out by hand, and its sums. */
+/* Coverage of time buckets, and its sums, computed by hand. */
 #include "timeline_fixture.h"
 
 #include "report/timeline_coverage.h"
@@ -32,8 +32,8 @@ TEST(numbers_are_written_seven_bits_at_a_time) {
     tm_bytes_free(&out);
 }
 
-/* 2,048 characters of two bytes fit; after one more byte the last two bytes do not, and the cut
- * would be inside a character. */
+/* 2,048 characters of two bytes fit. With one more byte before them, the last two bytes do not, and
+ * the cut would be inside a character. */
 TEST(a_long_text_is_cut_between_characters) {
     char text[1 + 4096];
     memset(text, 'x', sizeof text);
@@ -45,7 +45,7 @@ TEST(a_long_text_is_cut_between_characters) {
     block_reader r = read_block(&out);
     assert_int_equal(read_number(&r), 4096);
     r.at += 4096;
-    /* 4,096 - 3 = 4,093 bytes are x and 2,046 characters */
+    /* 4,096 - 3 = 4,093 bytes are the x and 2,046 characters */
     assert_int_equal(read_number(&r), 4096);
     assert_memory_equal(r.at, text, 4093);
     assert_memory_equal(r.at + 4093, "\xe2\x80\xa6", 3);
@@ -54,7 +54,7 @@ TEST(a_long_text_is_cut_between_characters) {
 
 TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes shares = tm_bytes_make();
-    /* means 0, 0.5, 255, 15 and 10.5: rounded up */
+    /* the means are 0, 0.5, 255, 15 and 10.5, rounded up */
     static const uint8_t fine[] = {0, 0, 0, 1, 255, 255, 10, 20, 11, 10};
     static const uint8_t coarse[] = {0, 1, 255, 15, 11};
     assert_non_null(tm_bytes_put_raw(&shares, fine, sizeof fine));
@@ -64,20 +64,20 @@ TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes_free(&shares);
 }
 
-/* A third of 600,000 bytes holds members of 12 bytes; events take 8 bytes each of the rest. */
+/* Members of 12 bytes get a third of 600,000 bytes. Events take 8 bytes each of the rest. */
 TEST(operations_and_events_stay_within_what_is_left) {
     tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
     assert_int_equal(budget.n_members, 138888);
     tm_timeline_leave(&budget, 600000);
     assert_int_equal(budget.n_members, 16666);
     assert_int_equal(tm_timeline_events(&budget, 10000), 60000);
-    tm_timeline_leave(&budget, 1); /* some are kept, whatever the size of the tables */
+    tm_timeline_leave(&budget, 1); /* some are kept even if the tables leave no room */
     assert_int_equal(budget.n_members, 0);
     assert_int_equal(tm_timeline_events(&budget, 0), 20000);
 }
 
 TEST(buckets_divide_the_time_without_a_gap) {
-    const tm_buckets thirds = {0, 10, 3}; /* 10/3 and 20/3, rounded down */
+    const tm_buckets thirds = {0, 10, 3}; /* the borders 10/3 and 20/3 are rounded down */
     assert_int_equal(tm_bucket_begin(&thirds, 0), 0);
     assert_int_equal(tm_bucket_begin(&thirds, 1), 3);
     assert_int_equal(tm_bucket_begin(&thirds, 2), 6);
@@ -86,7 +86,7 @@ TEST(buckets_divide_the_time_without_a_gap) {
     assert_int_equal(tm_bucket_begin(&years, 8192), INT64_C(4000000000000000007));
 }
 
-/* Coverage of one rank over [0, 1000) in ten buckets of 100. */
+/* Makes the coverage of one rank over [0, 1000), in ten buckets of 100. */
 static tm_bytes cover(const tm_timeline *timeline) {
     const tm_buckets buckets = {EPOCH, 1000, 10};
     tm_lanes lanes;
@@ -107,15 +107,15 @@ static void set_wait(const ground *g, tm_timeline *timeline, const char *name, i
             attrs[i].wait_ns = wait_ns;
 }
 
-/* compute [0, 150), [120, 250): the union is 100, 100, 50 of the first three buckets;
- * copies [200, 300), not hidden by compute in [250, 300);
- * all-reduce [300, 500), which waits in [300, 460): 100 and 60, then 40 of transfer;
- * another on a second stream waits in [440, 480) and transfers until 520: the rank transfers while
- * either of them does, so this wait counts only in [440, 460), where the first waits too;
- * transfer is [460, 520): 40 and 20; wait is [300, 460);
- * an unmatched broadcast at [510, 540): [520, 540) is left for it;
- * otherwise only 1 ns of compute in the last bucket.
- * 255 x 0.5 = 127.5 rounds to 128, 0.6: 153, 0.4: 102, 0.2: 51, 0.01: 2.55 to 3. */
+/* - Compute [0, 150), [120, 250): the union takes 100, 100, 50 of the first three buckets, and 1 ns
+ * of the last bucket.
+ * - Copies [200, 300), of which compute does not hide [250, 300).
+ * - An all-reduce [300, 500) waits in [300, 460) and transfers for 40. Another on a second stream
+ * waits in [440, 480) and transfers until 520. The rank transfers while either does: [460, 520) is
+ * 40 and 20. It waits while none does: [300, 460) is 100 and 60.
+ * - An unmatched broadcast [510, 540): [520, 540) is left for it.
+ * 255 x 0.5 = 127.5 is rounded to 128; 0.6 gives 153, 0.4: 102, 0.2: 51, 0.01: 2.55, rounded to
+ * 3. */
 static const event_spec small_rank[] = {
     KERNEL("gemm", EPOCH + 0, 150, 7),
     KERNEL("gemm", EPOCH + 120, 130, 8),
@@ -150,7 +150,7 @@ TEST(shares_are_those_worked_out_by_hand) {
     close_ground(&g);
 }
 
-/* A clock that is 100 ns behind moves everything by a bucket. */
+/* A clock that is behind by 100 ns moves everything by a bucket. */
 TEST(times_are_on_the_clock_of_the_job) {
     ground g = open_ground();
     const event_spec one[] = {KERNEL("gemm", EPOCH + 0, 100, 7)};
@@ -166,8 +166,8 @@ TEST(times_are_on_the_clock_of_the_job) {
     close_ground(&g);
 }
 
-/* Two ranks, one of them empty: in bucket 4 compute hides no transfer, which takes 20 + 20 of 200.
- * In bucket 5 of width 100 another kernel computes in [500, 520), which hides it. */
+/* Two ranks, of which one is empty. In bucket 4, compute hides no transfer, which takes 20 + 20 of
+ * 200. In bucket 5, another kernel computes in [500, 520), and hides it. */
 TEST(the_strip_leaves_out_what_compute_hides) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);
@@ -195,7 +195,7 @@ TEST(the_strip_leaves_out_what_compute_hides) {
     close_ground(&g);
 }
 
-/* 1 ns in a bucket of a million would round to zero. */
+/* 1 ns in a bucket of a million would be rounded to zero. */
 TEST(a_bucket_with_anything_is_not_empty) {
     const tm_buckets buckets = {0, 10000000, 10};
     tm_lanes lanes;
@@ -213,7 +213,8 @@ TEST(a_bucket_with_anything_is_not_empty) {
 }
 
 /* Shares times widths give the length of the set, within half a count per bucket (one count if a
- * share was raised to 1), for intervals of any length and a time that the buckets do not divide. */
+ * share was raised to 1). Holds for intervals of any length, and if buckets do not divide the
+ * time. */
 TEST(shares_sum_to_the_time_within_half_a_count) {
     enum { N = 1000, INTERVALS = 3000 };
     const tm_buckets buckets = {EPOCH, 123456789, N};

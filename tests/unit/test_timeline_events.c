@@ -1,4 +1,4 @@
-/* Selection of a job's events for the page, and their columns, read back. */
+/* Selection of a job's events for the page. Their columns are written and read back. */
 #include "timeline_fixture.h"
 
 #include "report/timeline_details.h"
@@ -12,7 +12,7 @@
     { TM_CAT_USER_ANNOTATION, name, begin, duration, 0, 1, 1, NULL, TM_DURATION }
 #define ALL_REDUCE "ncclDevKernel_AllReduce_Sum_f32_RING_LL"
 
-/* Ranks, and the state of writing them to the page. */
+/* Ranks, and the state of writing their events to the page. */
 typedef struct bench {
     ground ground;
     tm_buckets job;
@@ -62,7 +62,7 @@ static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
     assert_int_equal(tm_dictionary_make(b->ground.names, &b->dictionary, &err), TM_OK);
 }
 
-/* Writes the chosen events of a rank, or their details, to `out`, which the caller frees. Returns
+/* Writes the chosen events of a rank, or their details, to @p out, which the caller frees. Returns
  * the number of events. */
 static size_t put(bench *b, size_t at, bool details, tm_bytes *out) {
     tm_error err;
@@ -92,7 +92,7 @@ static size_t n_put(bench *b, size_t at) {
 
 static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 1000};
 
-/* Reads all events of a bench's only rank, or their details. */
+/* Reads all events of the only rank of a bench, or their details. */
 static block_reader put_all(bench *b, bool details, tm_bytes *out) {
     survey(b);
     choose(b, &everything, 100);
@@ -106,8 +106,8 @@ static void expect_text(const bench *b, uint64_t number, const char *text) {
     assert_name(&b->ground, ((uint32_t *)b->dictionary.used.data)[number], text);
 }
 
-/* An operator of [0, 100) that contains two adjacent ones, the second with one inside, and then one
- * that only overlaps: it begins while the first is open and ends after it. */
+/* An operator [0, 100) contains two adjacent ones; the second contains another. A last one only
+ * overlaps: it begins while the first is open, and ends after it. */
 TEST(columns_of_a_thread_are_read_back) {
     const event_spec events[] = {
         OP("outer", 1010, 100), OP("first", 1020, 20),    OP("second", 1040, 30),
@@ -117,7 +117,7 @@ TEST(columns_of_a_thread_are_read_back) {
     add(&b, events, COUNT(events));
     tm_bytes out;
     block_reader r = put_all(&b, false, &out);
-    EXPECT_NUMBERS(&r, 0, TM_TRACK_THREAD, 0, 0); /* rank, track, device and stream unknown + 1 */
+    EXPECT_NUMBERS(&r, 0, TM_TRACK_THREAD, 0, 0); /* rank, track, unknown device and stream */
     (void)read_number(&r);                        /* thread id */
     expect_text(&b, read_number(&r), "");
     EXPECT_NUMBERS(&r, 6);
@@ -135,8 +135,8 @@ TEST(columns_of_a_thread_are_read_back) {
     close_bench(&b);
 }
 
-/* On the page the GPU's copy is 0, the kernel 1 and one with an unknown launch 2, then the operator
- * 3, its call 4 and the copy's call 5. */
+/* On the page, 0 is the GPU's copy, 1 the kernel, 2 a kernel with an unknown launch, 3 the
+ * operator, 4 its call, and 5 the copy's call. */
 static const event_spec launched[] = {
     OP("aten::mm", 1010, 30),
     {TM_CAT_RUNTIME, "cudaLaunchKernel", 1020, 5, 41, 1, 1, NULL, TM_DURATION},
@@ -150,7 +150,7 @@ static tm_timeline *add_launched(bench *b) {
     tm_timeline *t = add(b, launched, COUNT(launched));
     tm_kernel_attr *kernels = t->attrs[TM_ATTR_KERNEL];
     tm_copy_attr *copy = t->attrs[TM_ATTR_COPY];
-    tm_launch_shape *shape = &t->shapes[kernels[0].shape]; /* of both kernels */
+    tm_launch_shape *shape = &t->shapes[kernels[0].shape]; /* shared by both kernels */
     *shape = (tm_launch_shape){.grid = {128, 2, 1},
                                .block = {256, 1, 1},
                                .registers = 40,
@@ -169,13 +169,13 @@ TEST(what_launched_an_event_is_reported) {
     tm_bytes out;
     block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 1, 129, 3, 2, 257, 2, 2, 41, 0, 3751);
-    EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* event 0 by 5, event 1 by 5 - 1: zigzag doubles */
-    EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2, 41 + 9 */
+    EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* launched by 5, and by 5 - 1; zigzag doubles */
+    EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2 and 41 + 9, doubled by zigzag */
     EXPECT_NUMBERS(&r, 2, 1, 1, 0, 0);
     EXPECT_NUMBERS(&r, 1, 0, 8192);
     EXPECT_NUMBERS(&r, 1, 3);
     expect_text(&b, read_number(&r), "[[8, 16]]");
-    EXPECT_NUMBERS(&r, 0, 0); /* no stacks, no counters */
+    EXPECT_NUMBERS(&r, 0, 0); /* neither stacks nor counters */
     assert_ptr_equal(r.at, r.end);
     tm_bytes_free(&out);
     t->attrs[TM_ATTR_SHAPES] = NULL;
@@ -183,7 +183,7 @@ TEST(what_launched_an_event_is_reported) {
     close_bench(&b);
 }
 
-/* Three events fit: those of the GPU. They have no launch details: their launches are left out. */
+/* Only the three GPU events fit. Their launches are left out, so they have no details. */
 TEST(of_launches_that_are_left_out_nothing_is_reported) {
     bench b = open_bench(false);
     add_launched(&b);
@@ -199,8 +199,8 @@ TEST(of_launches_that_are_left_out_nothing_is_reported) {
     close_bench(&b);
 }
 
-/* A clock of 2,000 points, 1.5 except for one 3 and one 1, and a series that is always 0. Each of
- * 256 stretches of 7 or 8 points keeps two if they differ, else one. */
+/* A clock has 2,000 points of 1.5, except for one 3 and one 1. Another series is always 0. Each of
+ * 256 stretches of 7 or 8 points keeps two points if they differ, else one. */
 TEST(counters_keep_their_least_and_most) {
     enum { N = 2000, ALL = 4000 };
     static event_spec events[ALL];
@@ -229,7 +229,7 @@ TEST(counters_keep_their_least_and_most) {
     EXPECT_NUMBERS(&r, 0, 0, 0, 0, 0, 0, 0, 0, 1);
     expect_text(&b, read_number(&r), "clock");
     expect_text(&b, read_number(&r), "MHz");
-    EXPECT_NUMBERS(&r, 257); /* one point per stretch, and one more for that with 3 and 1 */
+    EXPECT_NUMBERS(&r, 257); /* one point per stretch, and one more for the stretch with 3 and 1 */
     for (int64_t i = 0, begin = 0; i < 257; i++) {
         begin += read_signed(&r);
         if (i == 0)
@@ -273,7 +273,7 @@ TEST(communication_has_its_wait_and_operation) {
     EXPECT_NUMBERS(&r, 0, TM_TRACK_STREAM, 1, 8); /* device 0 + 1, stream 7 + 1 */
     (void)read_number(&r);
     expect_text(&b, read_number(&r), "");
-    EXPECT_NUMBERS(&r, 4, 0, 20, 100, 20); /* begins 0, 10, 60, 70: zigzag doubles the steps */
+    EXPECT_NUMBERS(&r, 4, 0, 20, 100, 20); /* begins 0, 10, 60, 70; zigzag doubles the steps */
     EXPECT_NUMBERS(&r, 10, 50, 5, 1);
     for (size_t i = 0; i < 4; i++)
         expect_text(&b, read_number(&r), events[i].name);
@@ -285,8 +285,9 @@ TEST(communication_has_its_wait_and_operation) {
     close_bench(&b);
 }
 
-/* Ranks 0 to 2 arrive at 1010, 1040 and 1050 on clocks that may differ by 2 sqrt(u1^2 + u2^2): with
- * u = 0 only rank 2 is last; with u = 4 it is 2 sqrt(32) = 11.3, rank 1 may have been as late. */
+/* Ranks 0 to 2 arrive at 1010, 1040 and 1050. Their clocks may differ by 2 sqrt(u1^2 + u2^2). If u
+ * is 0, only rank 2 is last. If u is 4, it is 2 sqrt(32) = 11.3, and rank 1 may have been as
+ * late. */
 static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     bench b = open_bench(false);
     const int64_t begins[] = {1010, 1040, 1050};
@@ -325,7 +326,7 @@ TEST(who_came_last_depends_on_the_clocks) {
     put_operation(4, (const uint64_t[]){0, 1, 1});
 }
 
-/* Two operations of two ranks; a budget of three members holds the one with more wait. */
+/* Two operations of two ranks. Three members have room for the one with more wait. */
 TEST(operations_that_waited_most_come_first) {
     bench b = open_bench(false);
     const event_spec events[] = {
@@ -348,7 +349,7 @@ TEST(operations_that_waited_most_come_first) {
     close_bench(&b);
 }
 
-/* Three steps of 100 ns, each with one kernel and two operators a rank; in step 12 rank 1 waits. */
+/* Three steps of 100 ns, each with a kernel and two operators. Rank 1 waits in step 12. */
 static void add_stepped_rank(bench *b, int64_t wait_ns) {
     const event_spec events[] = {
         STEP("ProfilerStep#11", 1000, 100), OP("op", 1010, 5), KERNEL("gemm", 1020, 10, 7),
@@ -381,9 +382,9 @@ TEST(a_job_that_fits_is_there_as_a_whole) {
     close_bench(&b);
 }
 
-/* 5 of 2 x 9 events fit: the kernel of the worst step on both ranks; that of the step of median
- * length (all are equal: the second by number, chosen already); the two host events of the blamed
- * rank in the worst step. The third step does not fit. */
+/* 5 of 2 x 9 events fit: the kernel of the worst step on both ranks; the kernel of the step of
+ * median length (all are equal, so the second by number, which is already chosen); the two host
+ * events of the blamed rank in the worst step. The third step does not fit. */
 TEST(the_worst_step_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
@@ -397,7 +398,6 @@ TEST(the_worst_step_comes_first) {
     close_bench(&b);
 }
 
-/* One event, from the blamed rank. */
 TEST(the_blamed_rank_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
@@ -409,7 +409,7 @@ TEST(the_blamed_rank_comes_first) {
     close_bench(&b);
 }
 
-/* Only the end of a kernel of [1080, 1120) is in the selected second slice. */
+/* Of the kernel [1080, 1120), only the end is in the selected second slice. */
 TEST(an_event_that_reaches_into_a_window_is_there) {
     const event_spec events[] = {STEP("ProfilerStep#1", 1000, 100), KERNEL("long", 1080, 40, 7),
                                  STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};

@@ -1,12 +1,12 @@
-/* TPUs in XPlane: the cores' clocks, HLO operations, and their participants. */
+/* TPUs in XPlane: the clocks of cores, HLO operations, and their participants. */
 #include "readers/xplane/hlo/hlo_groups.h"
 #include "readers/xplane/tpu/tpu_clock.h"
 
 enum { N_OPERATIONS = 2000 };
 
 /* Consecutive operations of 40 ms, 80 s in all, on a core whose clock is 15 ppm slow and 44 us
- * behind. The file corrects the drift once a second (by 15 us), and in every 10 s has 5 s that are
- * late by 20 to 198 ms, as in real files. */
+ * behind. The file corrects the drift once per second, by 15 us. As in real files, 5 of every 10 s
+ * are late by 20 to 198 ms. */
 static void make_times(tm_tpu_times times[N_OPERATIONS]) {
     for (int64_t i = 0; i < N_OPERATIONS; i++) {
         int64_t at = INT64_C(40000000000) * i, tenth = i * 40 / 1000 % 10;
@@ -17,8 +17,8 @@ static void make_times(tm_tpu_times times[N_OPERATIONS]) {
     }
 }
 
-/* True time: device + 44 us + 15 ppm of it, less half a step of the 15 us that the file corrects
- * late. The line must be within 2 us of that, in any order of the operations. */
+/* The true time is device + 44 us + 15 ppm of it, minus 7.5 us, half a correction. The line must be
+ * within 2 us of that, in any order of the operations. */
 TEST(the_line_leads_through_where_most_operations_lie) {
     static tm_tpu_times times[N_OPERATIONS];
     tm_tpu_clock clock;
@@ -33,13 +33,13 @@ TEST(the_line_leads_through_where_most_operations_lie) {
     tm_tpu_clock_free(&clock);
 }
 
-/* In the file the run begins at 100 and ends at 300, 90 late at its end; its operations show that
- * by the core's clock it begins at 0 and lasts 110. */
+/* In the file, the run is [100, 300), late by 100 at its begin and by 190 at its end. Its
+ * operations show that by the core's clock it is [0, 110). */
 TEST(what_has_no_time_of_the_core_moves_with_operations) {
     static const tm_tpu_times times[] = {
-        {110, 40, 10, 40},  /* 100 late, */
-        {240, 50, 50, 50},  /* 190 late */
-        {1000, 10, 900, 10} /* 100 late */
+        {110, 40, 10, 40},  /* late by 100, */
+        {240, 50, 50, 50},  /* by 190, */
+        {1000, 10, 900, 10} /* and by 100 */
     };
     static const struct {
         int64_t begin, end, moved_begin, moved_end;
@@ -90,7 +90,7 @@ static void check_text(tm_text found, const char *expected) {
 TEST(an_operation_is_taken_apart) {
     static const struct {
         const char *text, *name, *opcode, *operand, *channel;
-        int64_t bytes; /* of its operands */
+        int64_t bytes; /* bytes of its operands */
     } cases[] = {
         {COPY, "copy-start.1", "copy-start", "fusion.2", "", INT64_C(5) * 1024 * 4},
         {"%all-reduce = (f32[8]{0}, bf16[2,3]{1,0}) all-reduce(f32[8]{0} %a, bf16[2,3]{1,0} %b), "
@@ -164,8 +164,8 @@ TEST(the_category_tells_what_an_operation_does) {
     }
 }
 
-/* Eight devices in an unusual order, so that number and device differ: 2 replicas of 4 parts, or
- * one of 8. */
+/* Eight devices are in an unusual order, so that number and device differ. They are 2 replicas of 4
+ * parts, or one of 8. */
 TEST(a_group_is_found_by_its_text) {
     static const int64_t devices[] = {10, 11, 12, 13, 7, 6, 5, 4};
 #define ALL_REDUCE(attributes) "%a = f32[] all-reduce(f32[] %x), " attributes
@@ -175,22 +175,22 @@ TEST(a_group_is_found_by_its_text) {
         const char *text;
         size_t parts;
         int64_t own;
-        int64_t members[9]; /* terminated by 0 */
+        int64_t members[9]; /* ended by 0 */
     } cases[] = {
-        /* numbers are parts of one replica: the group of 2 is {2,3} = devices 12, 13 */
+        /* Numbers are parts of one replica. The group of 2 is {2,3}: devices 12, 13 */
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 12, {12, 13}},
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 6, {5, 6, 7}},
-        /* 0..7 as 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs; 6 is in {2, 6} */
+        /* 0..7 are 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs. 6 is in {2, 6} */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,4]T(1,0)" GLOBAL), 8, 5, {5, 12}},
         {ALL_REDUCE("replica_groups=[2,4]<=[8]" GLOBAL), 8, 4, {4, 5, 6, 7}},
-        /* 2 x 2 x 2 with the last two swapped: 0 2 1 3 4 6 5 7, in pairs; 1 is in {1, 3} */
+        /* 2 x 2 x 2, the last two swapped: 0 2 1 3 4 6 5 7, in pairs. 1 is in {1, 3} */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,2,2]T(0,2,1)" GLOBAL), 8, 11, {11, 13}},
         {ALL_REDUCE("replica_groups={}"), 1, 11, {4, 5, 6, 7, 10, 11, 12, 13}},
         /* replicas, for the part that executes it: part 1 of both is devices 11 and 6 */
         {ALL_REDUCE("replica_groups={{0,1}}"), 4, 6, {6, 11}},
-        /* with a channel but no global ids: all parts of those replicas */
+        /* With a channel but without global ids: all parts of those replicas */
         {ALL_REDUCE("channel_id=1, replica_groups={{0},{1}}"), 4, 6, {4, 5, 6, 7}},
-        /* a permutation with a channel is between parts: 0 -> 1 -> 0 and 2 -> 3 */
+        /* A permutation with a channel is between parts: 0 -> 1 -> 0 and 2 -> 3 */
         {PERMUTE("channel_id=1, source_target_pairs={{0,1},{1,0},{2,3}}"), 4, 6, {6, 7}},
         {PERMUTE("channel_id=1, source_target_pairs={{0,1},{1,0}}"), 4, 4, {0}},
         /* invalid groups */
@@ -216,7 +216,7 @@ TEST(a_group_is_found_by_its_text) {
     tm_vec_free(&members);
 }
 
-/* Number 0 only sends, 3 only receives, 1 does both; 2 sends to itself, and 4 is in no pair. */
+/* Number 0 only sends, 3 only receives, and 1 does both. 2 sends to itself, and 4 is in no pair. */
 TEST(a_permutation_tells_who_gives_and_who_takes) {
     static const int64_t devices[] = {10, 11, 12, 13, 14};
     static const int ends[] = {

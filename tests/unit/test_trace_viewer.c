@@ -1,5 +1,5 @@
-/* JSON for the trace viewer of TensorFlow and JAX: recognition, and that it reads like the profile
- * it was made from. Tests of that profile's reader cover the rest. */
+/* JSON for the trace viewer of TensorFlow and JAX: how it is recognised, and that it gives the same
+ * as the profile that it was made from. Tests of that profile's reader cover the rest. */
 #include "trace_text.h"
 
 #define DOCUMENT(events)                                                                           \
@@ -34,9 +34,9 @@ TEST(planes_among_the_processes_tell_the_format) {
         {"{'traceEvents':[{'ph':'M','pid':1,'name':'process_sort_index','args':{'sort_index':1}},"
          "{'args':{'name':'/host:CPU'},'name':'process_name','ph':'M','pid':1}",
          true},
-        /* without metadata: as JAX writes it for Perfetto */
+        /* without metadata, as JAX writes it for Perfetto */
         {"{'displayTimeUnit':'ns','traceEvents':[" GPU "]}", true},
-        /* PyTorch's: other processes, other first events, other metadata first */
+        /* traces of PyTorch have other processes, first events, or first metadata */
         {DOCUMENT(PROCESS("1", "python3") "," HOST), false},
         {DOCUMENT(CALL "," HOST), false},
         {"{'schemaVersion':1,'traceEvents':[{'ph':'X','cat':'cpu_op','name':'a','ts':1}]}", false},
@@ -51,7 +51,7 @@ TEST(planes_among_the_processes_tell_the_format) {
     }
 }
 
-/* Begin and end are each rounded once from picoseconds: 10.0005 us to 10001 ns, the end 11.9999999
+/* Begin and end are rounded once from picoseconds: 10.0005 us to 10001 ns, and the end 11.9999999
  * us to 12000. */
 TEST(events_are_those_of_the_profile) {
     static const struct {
@@ -59,10 +59,10 @@ TEST(events_are_those_of_the_profile) {
     } cases[] = {
         {DOCUMENT(GPU "," HOST "," KERNEL("10.0005", "1.9994999") "," CALL),
          "k kernel 10001+1999" KERNEL_TEXT CALL_TEXT},
-        /* noise of a double: 10.0014999999 us is 10001500 ps, and half a ns rounds up */
+        /* 10.0014999999 us has the noise of a double and is 10001500 ps; half a ns is rounded up */
         {DOCUMENT(GPU "," HOST "," KERNEL("10.001499999999999", "1.0000000000000002") "," CALL),
          "k kernel 10002+1000" KERNEL_TEXT CALL_TEXT},
-        /* names after the events; numbers in strings; an invalid number */
+        /* names after the events; numbers as strings; an invalid number */
         {"{'traceEvents':[" EVENT("'1'", "'14'", "1", "2", "k", "'a':{}") "," GPU "," HOST "]}",
          "k kernel 1000+2000 0/14 #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan nan\n"},
     };
@@ -87,11 +87,11 @@ TEST(devices_with_work_are_ranks) {
             "5", "/device:GPU:2") "," HOST "," CALL
                                   "," KERNEL("1", "2") "," EVENT("3", "14", "1", "2", "k", "")),
         found, sizeof found);
-    /* planes in file order, ranks in device order */
+    /* planes are in the order of the file, ranks in the order of devices */
     assert_string_equal(found, "1:1:-1 0:2:-1 ");
 }
 
-/* A core with one run of a program, which contains one operation. */
+/* A core with one run of a program. The run contains one operation. */
 #define CORE(pid, number, groups)                                                                  \
     PROCESS(pid, "/device:TPU:" number)                                                            \
     "," THREAD(pid, "2", "XLA Modules") "," THREAD(pid, "3", "XLA Ops") "," EVENT(                 \
@@ -103,8 +103,8 @@ TEST(devices_with_work_are_ranks) {
                                                  ", to_apply=%add'")
 #define GLOBAL ", use_global_device_ids=true"
 
-/* If all of a program's devices are in the file and take part in all of its communication, they are
- * the group; if some may be missing, or their places are unknown, the group is unknown. */
+/* If all devices of a program are in the file and take part in all of its communication, they are
+ * the group. If some may be missing, or their places are unknown, the group is unknown. */
 TEST(the_group_of_all_devices_of_a_program_is_known) {
     static const struct {
         const char *first, *second, *group;
@@ -139,7 +139,7 @@ TEST(the_group_of_all_devices_of_a_program_is_known) {
     }
 }
 
-/* The host queues run 4 in queue 0 of a device; if that device ran it, the call launches its
+/* The host queues run 4 in queue 0 of a device. If the device ran it, the call launches its
  * operation. */
 TEST(the_call_that_queued_a_program_launches_it) {
 #define QUEUED(device)                                                                             \
@@ -230,7 +230,7 @@ TEST(a_file_of_as_many_events_as_its_writer_keeps_is_cut) {
     memcpy(bytes, start, size);
     for (size_t i = 0; i < LIMIT; i++)
         memcpy(bytes + size + i * step, event, step);
-    /* the end replaces the last event */
+    /* the end takes the place of the last event */
     for (size_t n = LIMIT; n >= (in_full_set() ? LIMIT - 1 : LIMIT); n--) {
         reading r;
         bytes[size + n * step] = ']';

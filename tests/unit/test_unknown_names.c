@@ -1,4 +1,4 @@
-/* Unknown names of our own in a build without asserts: nothing is read or written. */
+/* In a build without asserts, an unknown name of a table or column reads and writes nothing. */
 #include "table_fixture.h"
 
 TEST(an_unknown_table_is_empty_and_stays_so) {

@@ -60,8 +60,8 @@ TEST(without_steps_there_is_no_speed) {
     tm_tables_destroy(&tables);
 }
 
-/* Ranks 2, 3, 6 and 8; rank 3 costs 80 % of 20 us; 8 has no GPU events. Ranks 2 and 3 are on host
- * node7, the others on node8. */
+/* Ranks 2 and 3 are on node7, 6 and 8 on node8. Rank 3 causes 80 % of 20 us. Rank 8 has no GPU
+ * events. */
 enum { RANKS = 4 };
 
 static const tm_blame blames_of[RANKS] = {
@@ -73,7 +73,6 @@ static tm_place places[] = {{TM_CULPRIT_HOST, 7, 0},  {TM_CULPRIT_HOST, 7, 1},
                             {TM_CULPRIT_HOST, 8, 2},  {TM_CULPRIT_HOST, 8, 3},
                             {TM_CULPRIT_GROUP, 1, 1}, {TM_CULPRIT_GROUP, 1, 2}};
 
-/* Findings, and the sentences expected for them. */
 typedef struct scene {
     tm_verdict_kind kind;
     double matched;
@@ -93,7 +92,6 @@ typedef struct scene {
 #define IDLE "its GPU idles 5.00 us against a median of 20.0 us"
 #define FEW ". A larger share of the data in this recording would look the same"
 
-/* Fills in defaults that a scene leaves out. */
 static void fill(tm_finding *f) {
     f->certainty = f->p == 0.0 ? TM_CERTAINTY_CONFIDENT : TM_CERTAINTY_LIKELY;
     f->p = f->p == 0.0 ? 0.0005 : f->p;
@@ -110,7 +108,7 @@ static void fill(tm_finding *f) {
 static const scene scenes[] = {
     SCENE(PERSISTENT, 1.0, 10, 1, 0, "Rank 3 (node7) makes the other ranks wait",
           COST LAST EXCESS EACH IDLE, {.rank = 3}),
-    /* less certain, few steps, few operations */
+    /* less certain; few steps; few operations */
     SCENE(PERSISTENT, 1.0, 3, 1, 2,
           "Likely, rank 3 (node7) makes the other ranks wait in these 3 steps, mostly in 2 "
           "operations",
@@ -121,18 +119,18 @@ static const scene scenes[] = {
     SCENE(PERSISTENT, 1.0, 0, 1, 1,
           "Rank 3 (node7) makes the other ranks wait in this recording, mostly in 1 operation",
           COST LAST OF_ONE " (p 0.0005); " IDLE FEW, {.rank = 3, .unit = TM_UNIT_BLOCK}),
-    /* a step that was recorded but not compared; little of the cost through others */
+    /* a step was recorded but not compared; a small part of the cost is through others */
     SCENE(PERSISTENT, 1.0, 6, 1, 0,
           "Rank 3 (node7) makes the other ranks wait in 5 of these 6 steps",
           COST LAST EXCESS ", 1.62 ms in each of the 5 steps compared (p 0.0005); " IDLE FEW,
           {.rank = 3, .units = 5}),
-    /* part of the communication only */
+    /* only part of the communication */
     SCENE(PERSISTENT, 0.234, 10, 1, 0,
           "Only 23 % of the communication could be compared: likely, rank 3 (node7) makes the "
           "other ranks wait",
           COST LAST EXCESS ", 0.81 ms in each of 10 steps (p 0.0051); " IDLE,
           {.rank = 3, .p = 0.0051}),
-    /* time of an episode */
+    /* the time of an episode */
     SCENE(EPISODE, 1.0, 30, 1, 0, "Rank 3 (node7) makes the other ranks wait in steps 10 to 19",
           COST LAST "in steps 10 to 19 " EXCESS ", 0.81 ms in each of 10 steps (p 0.0005)",
           {.rank = 3, .shape = TM_SHAPE_EPISODE}),
@@ -256,7 +254,7 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
             assert_string_equal(text, "No recorded rank holds the others up; the traces do not say "
                                       "whether the job has more ranks");
         }
-        if (strstr(text, "this one step")) { /* which no trace marks */
+        if (strstr(text, "this one step")) { /* no trace marks this step */
             add_row(&tables, "job.job", "steps=0");
             tm_verdict_headline(&tables, &topic, text);
             assert_string_equal(text,
@@ -269,7 +267,7 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
     }
 }
 
-/* Why no rank is named although one takes longer than chance explains. */
+/* Says why no rank is named, although one takes longer than chance explains. */
 TEST(what_is_not_named_says_why) {
     static const struct {
         bool spared, unsteady, replayed;
@@ -302,8 +300,8 @@ TEST(what_is_not_named_says_why) {
     tm_tables_destroy(&tables);
 }
 
-/* Reason for a late rank: its speed, its idle time [us] against the median of 10 and 30, 20, its
- * compute time, and its lateness (0: 8.1 ms). */
+/* Why a rank is late: depends on its speed; its idle time against the median of 10 and 30 us, 20;
+ * its compute time; and its lateness (0: 8.1 ms). */
 TEST(the_cause_follows_from_speed_and_idle_time) {
     static const struct {
         const char *speed, *idle, *cause;
@@ -330,30 +328,30 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         {" relative_speed=0.95", "idle_ns=20000",
          "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us: the",
          0},
-        /* 2 % of 600 us are 12, twice the 6 that it idles longer; 0.99 is as fast as the others; 3
-         * % of 3,000 us are 90, more than it idles longer */
+        /* 2 % of 600 us are 12 us: more than twice 5.9, by which it idles longer, and less than
+         * twice 6.1. 0.99 counts as fast. 3 % of 3,000 us are 90 us, more than it idles longer. */
         {" relative_speed=0.98", "idle_ns=25900 compute_ns=600000",
          "it computes at 0.98x the median speed", 0},
         {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x", 0},
         {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x", 0},
         {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x", 0},
-        /* 10 % of 50 us are 5: its extra idle time over the others' 20 us is ten times that, or
-         * just under */
+        /* 10 % of 50 us are 5 us. It idles longer than 20 us by more, or less, than ten times
+         * that. */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
          "far more than its slower kernels (0.90x the median speed) explain: look at its host "
          "first",
          0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
          "it computes at 0.90x the median speed", 0},
-        /* It idles 11 us longer than the median: most of 21.9 us, half of 22; and no longer than
-         * the rank that idles 30 us. */
+        /* It idles 11 us longer than the median, which is most of 21.9 us, but half of 22. In the
+         * last case, another rank idles as long. */
         {" relative_speed=1", "idle_ns=31000",
          "its kernels run at normal speed (1.00x), but its GPU idles 31.0 us against a median of "
          "20.0 us: look at its host, not at its GPU",
          21900},
         {" relative_speed=1", "idle_ns=31000", "the traces do not show why it is late", 22000},
         {" relative_speed=1", "idle_ns=30000", "the traces do not show why it is late", 10000},
-        /* 3 % of 600 us are 18, more than 11 */
+        /* 3 % of 600 us are 18 us, more than 11 */
         {" relative_speed=0.97", "idle_ns=31000 compute_ns=600000",
          "its speed is 0.97x the median, its GPU idles 31.0 us", 21900},
     };
@@ -375,7 +373,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
     }
 }
 
-/* As above. Rank 6 computes for 900 us, in which the same kernels take 750 on the others. */
+/* As above, but rank 6 computes for 900 us. The same kernels take 750 on the others. */
 TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
 #define SAME(rank, own, usual, slower, n)                                                          \
     "kernels.same rank=" rank " own_ns=" own " alike_ns=" own " usual_ns=" usual                   \
@@ -393,7 +391,8 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
         const char *speed, *own, *cause, *rows[5];
         uint8_t work;
     } cases[] = {
-        /* 480 of 600 us, all but 1 % of them slower; the optimizer's 5 % are not; few kernels */
+        /* The same kernels take 480 of its 600 us elsewhere. All but 1 % are slower; 5 % (the
+         * optimizer's) are not; there are few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "nearly all its kernels run at 0.80x the median speed: look at its GPU (clock, heat, "
               "other processes)",
@@ -405,7 +404,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
               SAME("3", "600000", "480000", "600000", "2")),
-        /* it has 240 us more work, over twice the 119.9 that it idles longer; or 12 us */
+        /* it has 240 us more work, over twice its additional idle time of 119.9 us; then 12 us */
         CAUSE(
             "0.6", "compute_ns=600000 idle_ns=139900",
             "it computes at 0.60x the median speed because it runs other or more kernels (the same "
@@ -415,7 +414,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               "its kernels run at normal speed (1.00x), but its GPU idles 139.9 us against a "
               "median of 20.0 us: look at its host, not at its GPU" PASSING,
               SAME("3", "600000", "600000", "0", "3")),
-        /* more work explains nothing if no other rank is in its stage, or if another has as much */
+        /* more work is no cause if its stage has no other rank, or another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
         CAUSE(
@@ -430,7 +429,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               "its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
-        /* its longest gaps: 50 ms of 90, or 40; or no stalls, as each is under 1 ms */
+        /* collect has 50 of 90 ms of its longest gaps; 40; gaps under 1 ms are no stalls */
         CAUSE("1", "idle_ns=99000000",
               "look at its host, not at its GPU (in the GPU's longest gaps, 90.0 ms, the host was "
               "in collect "
@@ -442,7 +441,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               GAP("3", "40000000", "read")),
         CAUSE("1", "idle_ns=1900000", "look at its host, not at its GPU" PASSING,
               GAP("1", "999999", "aten::mm"), GAP("2", "900000", "write")),
-        /* for 40 of the 79 us that it idles longer, launched kernels waited in its queue */
+        /* it idles 79 us longer; for 40 of these, launched kernels waited in its queue */
         CAUSE("1", "idle_ns=99000",
               "its GPU idles 99.0 us against a median of 20.0 us; for most of the difference, "
               "kernels that were launched in time wait in its queue: look at what else uses that "
@@ -456,13 +455,13 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               "a median of 20.0 us: it waits for its batches, so look at its data loading" PASSING,
               "input.step rank=2 step=1 step_ns=100000 stall_ns=0",
               "input.step rank=3 step=1 step_ns=100000 stall_ns=79000"),
-        /* host work takes longer: on a slow CPU like the operators, beside a GPU by itself */
+        /* host work takes longer; on a job of CPUs, slow computation may explain this */
         {" relative_speed=0.8",
          "compute_ns=600000 idle_ns=20000",
          "it computes at 0.80x the median speed: look at its GPU",
          {"job.job device_kind=CPU"},
          TM_SUSPECT_HOST},
-        {" relative_speed=0.8", /* 0.12 ms by operators, 0.4 ms idle */
+        {" relative_speed=0.8", /* operators take 0.12 ms longer, and it idles for 0.4 ms longer */
          "compute_ns=600000 idle_ns=420000",
          "look at its host first",
          {"job.job device_kind=CPU"},
@@ -502,8 +501,8 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
     }
 }
 
-/* The GPU of rank 3 idles for 99 us, 79 longer than the median; for 40 of these its queue was held.
- * Its kernels take 39 us longer, less than half of 79, or 40. Its host takes 199 us longer, of
+/* The GPU of rank 3 idles for 99 us, 79 longer than the median; for 40 of these, its queue was held
+ * up. Its kernels take 39 us longer, less than half of 79, or 40. Its host takes 199 us longer, of
  * which at most 99 are in that idle time, or 198. */
 TEST(what_is_a_small_part_of_a_delay_or_hidden_says_so) {
     static const struct {
@@ -537,8 +536,8 @@ TEST(what_is_a_small_part_of_a_delay_or_hidden_says_so) {
     }
 }
 
-/* Without slow ranks a step takes 100 us. Rank 1 alone makes it 120 us, rank 2 alone 118, or 109:
- * less than half. */
+/* Without slow ranks, a step takes 100 us. Rank 1 by itself makes it 120 us, and rank 2 by itself
+ * 118, or 109, which is less than half. */
 TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
 #define TOGETHER "; ranks 1, 2 together 16.7 % of a step (20.0 us)"
     static const struct {
@@ -549,7 +548,7 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
          "20.0 us)" TOGETHER},
         {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
          "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
-        /* a quarter of the step has no recorded cause; the range covers what both save */
+        /* a quarter of the step has no recorded cause; the range is of what both save */
         {"sure=false doubt=unexplained replay_error_pct=-25", "saved_most_ns=2000 sure=false",
          "1.18",
          "Fixing it may save 1.7 % of a step (2.00 us), or more: 30.0 us have no recorded "
@@ -579,7 +578,7 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
     }
 }
 
-/* Waiting for batches is nine tenths of what all host work saves, or less. */
+/* Waiting for batches has nine tenths of what all host work saves, or less. */
 TEST(a_part_of_host_work_that_saves_nearly_all_of_it_is_named) {
     static const char *const cases[][2] = {{"9.0", "Making waiting for batches"},
                                            {"8.9", "Making host work between launches"}};
@@ -599,7 +598,7 @@ TEST(a_part_of_host_work_that_saves_nearly_all_of_it_is_named) {
     }
 }
 
-/* Rank 3 costs most, but what-if puts rank 6 first. */
+/* Rank 3 has the largest cost, but the replay puts rank 6 first. */
 TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_blame ranks[RANKS];
     memcpy(ranks, blames_of, sizeof ranks);
@@ -616,8 +615,8 @@ TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_tables_destroy(&tables);
 }
 
-/* Of 10 operations one rank came last alone in 5, or in 6, of which rank 6 in 2: half are 2.5 or 3
- * by chance. */
+/* In 5 or 6 of 10 operations, only one rank came last, and in 2 of these it was rank 6. By chance,
+ * it is half: 2.5 or 3. */
 TEST(where_many_arrivals_are_too_close_only_the_others_count) {
     static const struct {
         int64_t untied;
@@ -643,7 +642,7 @@ TEST(where_many_arrivals_are_too_close_only_the_others_count) {
     }
 }
 
-/* Ranks 2 and 3 of node7; rank 3 is as slow as rank 2, or not. */
+/* Ranks 2 and 3 are on node7. Rank 3 is as slow as rank 2, or not. */
 TEST(a_hosts_cause_is_that_of_all_its_ranks) {
     static const char *const looks[][2] = {
         {"rank=3 collectives=10 relative_speed=0.8",
@@ -651,7 +650,7 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
          "(power, cooling) or at their share of the work"},
         {"rank=3 collectives=10 relative_speed=1",
          "; look at what these ranks share: their host and its network"},
-        {"rank=3 collectives=10 relative_speed=1", /* in few steps, in which hosts were compared */
+        {"rank=3 collectives=10 relative_speed=1", /* few steps, in which hosts were compared */
          "their host (load, memory, other programs). A passing disturbance of that host would"}};
     for (size_t i = 0; i < COUNT(looks); i++) {
         tm_blame ranks[RANKS];
@@ -754,8 +753,7 @@ TEST(nothing_matched_is_explained) {
         {"collectives=2 incomplete=1 suspect=1 unmatched=1", true,
          "No collective is complete: 1 lacks ranks, 1 contradicts itself, 1 communication kernel "
          "could not be matched"},
-        /* a send and a receive in one operation wait for each other, but no rank waits for all
-         * others */
+        /* a send and a receive wait for each other, but no rank waits for all others */
         {"collectives=3 matched=3", true,
          "No rank's clock can be compared with another's, so waits are unknown"},
         {"collectives=2 matched=2", true,

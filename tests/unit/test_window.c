@@ -1,4 +1,4 @@
-/* Window over a source: the bytes it keeps, its growth, and reported offsets. */
+/* Window over a source: the bytes that it keeps, its growth, and reported offsets. */
 #include "readers/window.h"
 
 #include "json_document.h"
@@ -17,8 +17,8 @@ static char *behind_blanks(size_t lead, const char *text) {
     return bytes;
 }
 
-/* Puts the end of the first megabyte inside every token of this text; on landing at every 8th byte,
- * as test_json has windows of all sizes. */
+/* Puts the end of the first megabyte at each byte of this text. The landing set does so at every
+ * 8th byte, because test_json has windows of all sizes. */
 TEST(tokens_across_the_end_of_a_window_are_read_whole) {
     static const char text[] =
         "{\"key\": [true, false, null, -12.5e+3, \"a\\n\\u00e9\xE2\x82\xAC\"]}";
@@ -59,20 +59,20 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     tm_source *source = open_bytes("0123456789abcdef", 16);
     tm_window window = open_window(source, 8);
     assert_int_equal(tm_window_refill(&window, window.p, NULL), TM_OK);
-    assert_string_equal(window.buffer, "01234567"); /* the zeros after it are the padding */
+    assert_string_equal(window.buffer, "01234567"); /* the zeros after it are padding */
     assert_int_equal(window.cursor.end - window.buffer, 8);
     assert_false(window.cursor.final);
     window.p += 7;
     assert_int_equal(tm_window_refill(&window, window.buffer + 5, NULL), TM_OK);
     assert_string_equal(window.buffer, "56789abc");
     assert_int_equal(window.buffer_offset, 5);
-    assert_int_equal(*window.p, '7'); /* moved along */
+    assert_int_equal(*window.p, '7'); /* the byte has moved with the content */
     assert_int_equal(window.capacity, 8);
-    /* Over half of it is kept: the window grows, or each refill would read less. */
+    /* More than half of the window is kept, so it grows: otherwise each refill would read less. */
     assert_int_equal(tm_window_refill(&window, window.buffer + 3, NULL), TM_OK);
     assert_int_equal(window.capacity, 16);
     assert_string_equal(window.buffer, "89abcdef");
-    assert_true(window.cursor.final); /* 8 of 16 bytes: nothing follows */
+    assert_true(window.cursor.final); /* 8 of 16 bytes were read, so nothing follows */
     tm_error err;
     assert_int_equal(tm_window_refill(&window, window.p, &err), TM_ERR_INPUT);
     assert_string_equal(err.message, "the file ends in the middle of a value");
@@ -81,7 +81,7 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
     tm_source_close(source);
 }
 
-/* If the content fills a window exactly, the window does not know yet that nothing follows. */
+/* If the content fills the window exactly, the window does not yet know that nothing follows. */
 TEST(the_end_is_found_behind_a_full_window) {
     for (size_t n = MIB - 1; n <= MIB + 1; n++) {
         char *bytes = behind_blanks(n - 1, "7");
@@ -114,7 +114,7 @@ TEST(white_space_goes_on_to_the_end_of_the_content) {
     free(bytes);
 }
 
-/* A large value made of small tokens fits in the window. */
+/* A large value of small tokens fits in the window. */
 TEST(a_value_is_skipped_without_keeping_it) {
     size_t n = 5 * MIB;
     char *bytes = malloc(n);
@@ -127,7 +127,7 @@ TEST(a_value_is_skipped_without_keeping_it) {
     bytes[n - 1] = ']';
     tm_source *source = open_bytes(bytes, n);
     tm_window window = open_window(source, 0);
-    /* [1] is now a quote: the first string is "b". */
+    /* Byte 1 is now a quote, so the first string is "b". */
     assert_int_equal(tm_window_skip_value(&window, NULL), TM_OK);
     assert_int_equal(window.capacity, MIB);
     assert_int_equal(window.buffer_offset + (window.p - window.buffer), n);
@@ -138,7 +138,7 @@ TEST(a_value_is_skipped_without_keeping_it) {
 
 TEST(a_long_token_makes_the_window_grow_up_to_a_limit) {
     static const struct {
-        size_t n; /* bytes of the string with its quotes */
+        size_t n; /* size of the string with its quotes [B] */
         tm_status status;
     } cases[] = {
         {1 << 20, TM_OK},
@@ -166,7 +166,7 @@ TEST(a_long_token_makes_the_window_grow_up_to_a_limit) {
     }
 }
 
-/* A stream with a wrong checksum (its last byte is B instead of A): it fails after 20 bytes. */
+/* A stream whose checksum is wrong (its last byte is B instead of A). It fails after 20 bytes. */
 static const char wrong[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x2b\xc9\x4c\xce\x56\x28\xc9"
                             "\x07\x11\x30\x16\x17\x00\x3a\x53\x65\x42\x14\x00\x00\x00";
 

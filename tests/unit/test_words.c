@@ -1,4 +1,4 @@
-/* Words for a job's devices in sentences. */
+/* Words for the devices of a job in sentences. */
 #include "analysis/shared/words.h"
 
 #include "analysis_fixture.h"
@@ -34,7 +34,7 @@ TEST(sentences_of_gpus_are_said_of_other_devices) {
     tm_vec_free(&out);
 }
 
-/* Adds a rank with one kernel, whose trace names its device kind, or none. */
+/* Adds a rank with one kernel. @param kind  device kind in its trace, or NULL */
 static void add(small_job *j, int64_t rank, const char *kind, size_t n_kernels) {
     static const event_spec kernel[] = {
         {TM_CAT_KERNEL, "k", 0, 1000, 1, 7, 0, NULL, TM_DURATION},
@@ -51,7 +51,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     static const struct {
         const char *kinds[2], *word;
         size_t n_kernels;
-        const char *of_rank[2]; /* job.rank device_kind */
+        const char *of_rank[2]; /* device_kind of each rank in job.rank */
     } cases[] = {
         {{NULL, NULL}, "GPU", 1, {"GPU", "GPU"}},     {{NULL, NULL}, "GPU", 0, {NULL, NULL}},
         {{"NPU", "NPU"}, "NPU", 1, {"NPU", "NPU"}},   {{"NPU", NULL}, "NPU", 0, {"NPU", NULL}},
@@ -74,7 +74,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     }
 }
 
-/* Applies to sentences of any analysis: the verdict of a job without events names its devices. */
+/* Holds for sentences of any analysis: the verdict of a job without events names devices. */
 TEST(verdict_and_advice_are_said_so) {
     small_job j = open_job();
     add(&j, 0, "NPU", 0);

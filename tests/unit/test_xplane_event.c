@@ -1,4 +1,4 @@
-/* XSpace events and the stats read from them, in all encodings. */
+/* XSpace events and their stats, in all encodings. */
 #include <inttypes.h>
 
 #include "readers/xplane/plane/xplane_read.h"
@@ -18,16 +18,16 @@ static const char names[] = "\x2A\x14\x08\x01\x12\x10\x12\x0E"
                             "\x2A\x07\x08\x09\x12\x03\x12\x01"
                             "o";
 
-enum { PLANE_AT = 4, EVENT_AT = 8 }; /* offsets of their content */
+enum { PLANE_AT = 4, EVENT_AT = 8 }; /* offsets of the content of plane and event */
 
-/* Makes a file of one event of fewer than 128 bytes: plane, line, event, each with its length. */
+/* Makes a file of one event of less than 128 bytes: plane, line and event, each with its length. */
 static size_t make_file(const char *event, size_t size, uint8_t *out) {
     const uint8_t head[] = {0x0A, 0x80, 0x02, 0x00, 0x1A, (uint8_t)(size + 2), 0x22, (uint8_t)size};
     memcpy(out, head, sizeof head);
     memcpy(out + EVENT_AT, event, size);
     memcpy(out + EVENT_AT + size, names, sizeof names - 1);
     size_t n = EVENT_AT + size + sizeof names - 1;
-    out[1] = (uint8_t)(0x80 | ((n - PLANE_AT) & 0x7F)); /* three bytes, whatever the length */
+    out[1] = (uint8_t)(0x80 | ((n - PLANE_AT) & 0x7F)); /* the length always takes three bytes */
     out[2] = (uint8_t)(0x80 | ((n - PLANE_AT) >> 7));
     return n;
 }
@@ -58,7 +58,7 @@ TEST(events_are_read_however_they_are_written) {
     } cases[] = {
         {B(""), "0 0 0 0"},
         {B("\x08\x05\x10\x07\x18\x09"), "5 7 9 0"},
-        {B("\x18\x09\x08\x05\x28\x02"), "5 0 9 2"}, /* different order */
+        {B("\x18\x09\x08\x05\x28\x02"), "5 0 9 2"}, /* another order of fields */
         {B("\x08\x05\x10\x80\x80\x80\x80\x80\x80\x80\x01"), "5 562949953421312 0 0"}, /* 2^49 */
         {B("\x10\xFE\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"), "0 -2 0 0"},
         {B("\x88\x00\x05"), "5 0 0 0"},             /* a tag of two bytes */
@@ -68,11 +68,11 @@ TEST(events_are_read_however_they_are_written) {
         {B("\x22\x04\x08\x01\x18\x07\x08\x05"), "5 0 0 0 c=7,7,"}, /* a number after the stats */
         {B("\x22\x04\x08\x01\x18\x07\x22\x04\x08\x03\x20\x02"), "0 0 0 0 c=7,7, g=2,2,"},
         {B("\x22\x04\x08\x01\x18\x07\x22\x04\x08\x01\x18\x08"), "0 0 0 0 c=8,8,"}, /* the last */
-        {B("\x22\x04\x18\x07\x08\x01"), "0 0 0 0 c=7,7,"},                         /* the id last */
-        {B("\x22\x06\x08\x01\x18\x07\x18\x08"), "0 0 0 0 c=8,8,"},                 /* two values */
-        {B("\x22\x02\x08\x01"), "0 0 0 0 c=0,0,"},                                 /* none */
-        {B("\x22\x06\x08\x01\x0A\x02hi"), "0 0 0 0 c=0,0,"},   /* id of another type */
-        {B("\x22\x05\x08\xAC\x02\x20\x04"), "0 0 0 0 s=4,4,"}, /* ids from 256 on */
+        {B("\x22\x04\x18\x07\x08\x01"), "0 0 0 0 c=7,7,"},         /* the id comes last */
+        {B("\x22\x06\x08\x01\x18\x07\x18\x08"), "0 0 0 0 c=8,8,"}, /* two values */
+        {B("\x22\x02\x08\x01"), "0 0 0 0 c=0,0,"},                 /* no value */
+        {B("\x22\x06\x08\x01\x0A\x02hi"), "0 0 0 0 c=0,0,"},       /* an id of another type */
+        {B("\x22\x05\x08\xAC\x02\x20\x04"), "0 0 0 0 s=4,4,"},     /* ids of 256 and more */
         {B("\x22\x0D\x08\x01\x20\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"), "0 0 0 0 c=-1,-1,"},
         {B("\x22\x0D\x08\x01\x18\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01"),
          "0 0 0 0 c=-1,1.84467e+19,"}, /* unsigned */
@@ -82,20 +82,20 @@ TEST(events_are_read_however_they_are_written) {
         {B("\x22\x04\x08\x02\x38\x02"), "0 0 0 0 n=2,2,name"}, /* by reference */
         {B("\x22\x0B\x08\x01\x11\0\0\0\0\0\0\xF8\x3F"), "0 0 0 0 c=0,1.5,"},
         {B("\x22\x04\x08\x09\x18\x07\x22\x04\x08\x03\x20\x02"), "0 0 0 0 g=2,2,"}, /* not read */
-        {B("\x22\x03\x08\x09\x80"), "0 0 0 0"}, /* nor is its damage */
+        {B("\x22\x03\x08\x09\x80"), "0 0 0 0"}, /* damage in a stat that is not read */
         {B("\x22\x03\x08\x0A\x80"), "0 0 0 0"}, /* a stat without a name */
         {B("\x22\x00\x08\x05"), "5 0 0 0"},
-        /* Damage: "@" and its offset in the event. */
+        /* Damage: "@" and the offset in the event at which reading fails. */
         {B("\x08"), "@0"},
         {B("\x00\x01"), "@0"},
         {B("\x08\x80"), "@0"},
-        {B("\x08\x05\x22\x04\x08\x01\x18"), "@0"},     /* longer than its event */
-        {B("\x08\x05\x22\x02\x08\x80"), "@4"},         /* the id */
-        {B("\x08\x05\x22\x03\x08\x01\x18"), "@4"},     /* the value */
-        {B("\x08\x05\x22\x04\x08\x02\x2A\x01"), "@4"}, /* a text longer than its stat */
+        {B("\x08\x05\x22\x04\x08\x01\x18"), "@0"},     /* a stat that is longer than its event */
+        {B("\x08\x05\x22\x02\x08\x80"), "@4"},         /* in the id */
+        {B("\x08\x05\x22\x03\x08\x01\x18"), "@4"},     /* in the value */
+        {B("\x08\x05\x22\x04\x08\x02\x2A\x01"), "@4"}, /* a text that is longer than its stat */
         {B("\x08\x05\x22\x04\x08\x01\x18\x80\x10\x01"), "@4"},
-        {B("\x22\x04\x08\x01\x11\x00\x08"), "@0"}, /* a double cut short, and with it the event */
-        {B("\x22\x03\x08\x01\x18\x08\x05\x0B"), "@0"}, /* the event before the stat */
+        {B("\x22\x04\x08\x01\x11\x00\x08"), "@0"}, /* a double is cut short, and so is the event */
+        {B("\x22\x03\x08\x01\x18\x08\x05\x0B"), "@0"}, /* fails in the event, before the stat */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         uint8_t file[512];
@@ -114,7 +114,7 @@ TEST(events_are_read_however_they_are_written) {
         const tm_xplane *plane = space.planes.data;
         assert_int_equal(tm_xstats_init(&stats, plane, NULL), TM_OK);
         assert_int_equal(tm_space_enter(&space, plane->lines.data, NULL), TM_OK);
-        /* Previous contents must not remain. */
+        /* nothing may be left of the earlier content */
         memset(&v, 0x55, sizeof v);
         tm_status status = tm_xstats_next(&stats, &space, &event, &v, &more, &err);
         if (status == TM_OK) {

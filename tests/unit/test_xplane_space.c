@@ -12,7 +12,7 @@ enum { TEXT_MAX = 4096 };
 TEST(varints_of_up_to_ten_bytes_are_read) {
     static const struct {
         const char *bytes;
-        size_t size, taken; /* 0: none */
+        size_t size, taken; /* taken 0: reading fails */
         uint64_t value;
     } cases[] = {
         {"\x00", 1, 1, 0},
@@ -22,7 +22,7 @@ TEST(varints_of_up_to_ten_bytes_are_read) {
         {"\x80\x80\x01", 3, 3, 16384},
         {"\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 10, 10, UINT64_MAX},
         {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 10, 10, UINT64_C(1) << 63},
-        /* the tenth byte holds one bit; there is no eleventh; cut short */
+        /* the tenth byte has only one bit; there is no eleventh; the number is cut short */
         {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x02", 10, 0, 0},
         {"\x80\x80\x80\x80\x80\x80\x80\x80\x80\x80\x01", 11, 0, 0},
         {"\x80", 1, 0, 0},
@@ -43,15 +43,15 @@ TEST(fields_are_taken_up_to_damage) {
     static const struct {
         const char *bytes;
         size_t size;
-        const char *fields; /* "number:type:value " of each */
-        size_t damaged_at;  /* size of the message if undamaged */
+        const char *fields; /* "number:type:value " of each field */
+        size_t damaged_at;  /* offset of the damage, or size of the message */
     } cases[] = {
         {"\x08\x96\x01", 3, "1:0:150 ", 3},
         {"\x12\x02hi\x18\x05", 6, "2:2:2 3:0:5 ", 6},
         {"\x11\x01\0\0\0\0\0\0\x80", 9, "2:1:9223372036854775809 ", 9},
         {"\x0D\x01\0\0\0", 5, "1:5:1 ", 5},
         {"\x12\x00", 2, "2:2:0 ", 2},
-        /* a length past the end, groups, field 0, a fixed-size value cut short, a field number that
+        /* a length past the end; groups; field 0; a fixed-size value cut short; a field number that
          * is too large */
         {"\x08\x01\x12\x03hi", 6, "1:0:1 ", 2},
         {"\x12\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x01", 11, "", 0},
@@ -75,7 +75,6 @@ TEST(fields_are_taken_up_to_damage) {
     }
 }
 
-/* Appends formatted text. */
 static void TM_PRINTF(2, 3) say(char *out, const char *format, ...) {
     va_list list;
     va_start(list, format);
@@ -84,7 +83,7 @@ static void TM_PRINTF(2, 3) say(char *out, const char *format, ...) {
     va_end(list);
 }
 
-/* Takes the next stat of a message; false at its end, and if it is damaged. */
+/* Takes the next stat of a message. Returns false at the end, or if the message is damaged. */
 static bool next_stat(tm_wire_message *message, uint32_t number, tm_xstat *out) {
     tm_wire_field field;
     for (;;) {
@@ -138,7 +137,7 @@ static void say_line(char *out, tm_space *space, const tm_xplane *plane, const t
     assert_int_equal(n, line->n_events);
 }
 
-/* Writes everything in a space, with lines from last to first, so the window goes backwards. */
+/* Writes everything in a space. Lines are from last to first, so the window goes backwards. */
 static void say_space(char *out, tm_source *source) {
     tm_space space;
     *out = '\0';
@@ -162,7 +161,7 @@ static void say_space(char *out, tm_source *source) {
     tm_space_close(&space);
 }
 
-/* In every encoding: compressed ones are decoded again to go backwards. */
+/* Reads every encoding. Compressed files are decoded again to go backwards. */
 TEST(all_of_a_space_is_read) {
     static const char text[] = "plane /device:GPU:0 cores=80 maker='N~V\n"
                                "line 7 100 Stream~#7\n"
@@ -200,7 +199,7 @@ TEST(all_of_a_space_is_read) {
     tm_vec_free(&bytes);
 }
 
-/* The last of duplicate ids counts, as in every protobuf map; ids need not be dense. */
+/* Of duplicate ids the last counts, as in every protobuf map. Ids need not be dense. */
 TEST(names_are_found_by_id) {
     static const char plane[] = "\x0A\x30"
                                 "\x12\x01P"
@@ -230,7 +229,6 @@ TEST(names_are_found_by_id) {
     tm_source_close(source);
 }
 
-/* Reads all events, and their stats. */
 static tm_status read_all(tm_source *source, tm_error *err) {
     tm_space space;
     tm_status status = tm_space_open(source, &space, err);
@@ -248,8 +246,8 @@ static tm_status read_all(tm_source *source, tm_error *err) {
     return status;
 }
 
-/* A space cut anywhere but between two planes is an error that gives the offset of the cut, or of
- * the field that exceeds it. */
+/* If a space is cut anywhere except between two planes, the error gives the offset of the cut, or
+ * of the field that exceeds it. */
 TEST(a_space_cut_at_any_byte_is_an_error) {
     tm_vec bytes = space_of("plane A\nline 1 2 L\nevent e 3 4 s=5\nplane B\nhost h\n");
     const uint8_t *b = bytes.data;
@@ -362,7 +360,7 @@ static void check_file(const char *name, const cJSON *planes) {
             tm_xstat stat;
             if (cJSON_IsObject(line)) {
                 check_line(&space, line_named(p, line->string), line);
-            } else { /* a stat of the plane itself */
+            } else { /* a stat of the plane */
                 assert_true(tm_xplane_stat(p, line->string, &stat));
                 assert_int_equal(stat.i, strtoll(line->valuestring, NULL, 10));
             }
@@ -372,7 +370,7 @@ static void check_file(const char *name, const cJSON *planes) {
     tm_source_close(source);
 }
 
-/* cJSON stores numbers as doubles, which cannot hold a time of day in ns; strings stay exact. */
+/* A double of cJSON is not exact for a time of day in ns. Strings are exact. */
 static void quote_numbers(const char *json, char *out) {
     for (bool quoted = false; *json; json++) {
         bool digit = (*json >= '0' && *json <= '9') || *json == '-';
@@ -387,7 +385,7 @@ static void quote_numbers(const char *json, char *out) {
     *out = '\0';
 }
 
-/* As decoded by the schema's own compiler and library. */
+/* The expected content is from the schema's own compiler and library. */
 TEST(real_files_are_decoded_to_the_picosecond) {
     char path[512];
     const cJSON *file;

@@ -18,19 +18,19 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
-/* An event as a reader returns it. Fields not given are 0 or NULL. */
+/* An event as a reader returns it. Fields that are not given are 0 or NULL. */
 typedef struct event_spec {
-    tm_category category; /* determines whether it is on a CPU thread or a GPU stream */
+    tm_category category; /* decides whether the event is on a CPU thread or on a GPU stream */
     const char *name;
     int64_t begin_ns, duration_ns;
-    int64_t correlation;    /* for calls, kernels and copies; 0: none, as in a trace */
+    int64_t correlation;    /* id for calls, kernels and copies; 0: none, as in a trace */
     int where;              /* thread or stream number */
     int device;             /* device of a GPU event; process number on the CPU */
     const char *collective; /* `Collective name` */
     tm_event_kind kind;
 } event_spec;
 
-/* State for the duration of a test: names and the context for building timelines. */
+/* State of a test: names, and the context in which timelines are built. */
 typedef struct ground {
     tm_names *names;
     tm_build_context context;
@@ -49,22 +49,21 @@ uint32_t name_of(const ground *g, const char *text);
 void describe(const ground *g, tm_trace *trace, const char *metadata);
 void assert_name(const ground *g, uint32_t id, const char *text);
 
-/* Makes a trace of these events in this order, with all times moved by origin_ns. */
+/* Makes a trace of these events, in this order. Adds origin_ns to all times. */
 tm_trace make_trace(const ground *g, const char *path, const event_spec *events, size_t n,
                     int64_t origin_ns);
 
-/* Launch shape of kernel i of a trace. */
+/* Returns the launch shape of kernel i of a trace. */
 const tm_launch_shape *shape_at(const tm_trace *trace, size_t i);
 void set_shape(tm_trace *trace, size_t i, tm_launch_shape shape);
 
-/* Builds the timeline of one trace, which must succeed. */
 tm_timeline build_one(ground *g, int64_t rank, const event_spec *events, size_t n);
 
 /* Returns the first row with this name; the test fails if there is none. */
 uint32_t row_named(const ground *g, const tm_timeline *timeline, const char *name);
 
-/* Checks a row against "column=value column=value ...", with every column; null if it is null, */
-/* and "=?" for any value. */
+/* Checks all columns of a row. @p expected is "column=value column=value ..."; null is "null", */
+/* and "=?" allows any value. */
 void assert_row(const tm_table *table, size_t row, const char *expected);
 
 #endif

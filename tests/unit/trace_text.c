@@ -230,7 +230,7 @@ void trace_text(const reading *r, char *out, size_t size) {
     events_text(&r->trace, r->ground.names, out, size);
 }
 
-/* Returns the offset at which listing the units fails, if the format has units, or else reading. */
+/* Returns the offset at which listing the units fails; without units, at which reading does. */
 static int64_t offset_of_error(const tm_format *format, const char *bytes, size_t size) {
     tm_vec units = TM_VEC(tm_unit);
     bool foreign;
@@ -282,5 +282,5 @@ void check_truncation(const tm_format *format, const char *text, const tm_unit *
         }
         close_reading(&r);
     }
-    assert_true(n_truncated > 0); /* the piece without the last bytes, which lacks only its end */
+    assert_true(n_truncated > 0); /* without its last bytes, a trace lacks only its end */
 }

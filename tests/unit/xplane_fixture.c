@@ -4,7 +4,7 @@
 
 enum { WORDS_MAX = 24, IDS_MAX = 256 };
 
-/* Names in a plane, numbered from 1; for event metadata also its encoded body. */
+/* Names in a plane, numbered from 1. Names of event metadata also have their encoded body. */
 typedef struct ids {
     char *names[IDS_MAX];
     tm_vec bodies[IDS_MAX];
@@ -70,7 +70,7 @@ static void put_stat(plane *p, tm_vec *out, unsigned field, const char *word) {
     else if (*value == 'd') {
         double real = strtod(value + 1, NULL);
         put_varint(&stat, 2 << 3 | 1);
-        put(&stat, &real, sizeof real); /* little-endian, like all machines that tmerge runs on */
+        put(&stat, &real, sizeof real); /* little-endian, as all machines that tmerge runs on */
     } else {
         put_number(&stat, *value == 'u' ? 3 : 4,
                    *value == 'u' ? strtoull(value + 1, NULL, 10)
