@@ -56,6 +56,7 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
     text = tmerge('query', 'tmerge.h5', 'SELECT name, duration_ns FROM events WHERE rank = 0').out
     equal(text, 'name              duration us\ngemm                   50.500\n'
                 'cudaLaunchKernel        5.000\n')
+    equal(tmerge('query', 'tmerge.h5', 'SELECT name FROM events WHERE rank = 9').out, 'name\nno rows\n')
 
 
 def test_exposed_time_is_asked_for_as_the_help_says():

@@ -57,15 +57,50 @@ static tm_status spill(tm_out *out, tm_error *err) {
     return TM_OK;
 }
 
+/* Rows that are counted when they are read. */
+typedef struct counted {
+    const tm_rows *rows;
+    size_t *n;
+} counted;
+
+typedef struct count_visit {
+    size_t *n;
+    tm_rows_visitor *visitor;
+    void *context;
+} count_visit;
+
+static tm_status count_slice(void *context, const tm_table *slice, tm_error *err) {
+    const count_visit *visit = context;
+    *visit->n += slice->n_rows;
+    return visit->visitor(visit->context, slice, err);
+}
+
+static tm_status each_counted(const tm_rows *rows, tm_rows_visitor *visitor, void *context,
+                              tm_error *err) {
+    const counted *of = rows->source;
+    count_visit visit = {of->n, visitor, context};
+    return of->rows->each(of->rows, count_slice, &visit, err);
+}
+
+/* Says that there are no rows, so that a header without rows does not look like a failure. */
+static tm_status print_text(const tm_rows *rows, const tm_sink_out *sink, tm_error *err) {
+    const tm_text_style style = {.width = tm_console_width()};
+    size_t n = 0;
+    const counted of = {rows, &n};
+    TM_TRY(tm_stream_text(&(tm_rows){rows->def, each_counted, &of}, &style, sink, err));
+    if (n == 0)
+        tm_out_string(sink->out, "no rows\n");
+    return TM_OK;
+}
+
 static tm_status print_rows(const request *r, const tm_rows *rows, tm_error *err) {
     tm_out out = TM_OUT();
     const tm_sink_out sink = {&out, spill};
-    const tm_text_style style = {.width = tm_console_width()};
     if (r->json)
         tm_json_begin(&out, r->store);
     tm_status status = r->json  ? tm_stream_json(rows, &sink, err)
                        : r->csv ? tm_stream_csv(rows, &sink, err)
-                                : tm_stream_text(rows, &style, &sink, err);
+                                : print_text(rows, &sink, err);
     if (r->json)
         tm_json_end(&out, 1);
     if (status == TM_OK)
