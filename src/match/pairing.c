@@ -80,9 +80,9 @@ static int64_t at_least_noise(int64_t distance_ns) {
     return distance_ns > least_distance_ns ? distance_ns : least_distance_ns;
 }
 
-/* Measures the distance between the ends of paired kernels. Both results are -1 if fewer than half
- * of @p whole pairs exist. If the mean is at least @p far [ns], the median is not computed, to save
- * time; it is then set to the mean. */
+/* Measures the distance between the ends of paired kernels. Both results are -1 if there are fewer
+ * than @p whole / 2 pairs. If the mean is at least @p far [ns], the median is set to the mean
+ * instead of computed, to save time. */
 static closeness distance_of(const shifted *s, bool one_clock, size_t whole, int64_t far) {
     int64_t at[SAMPLES], off[SAMPLES], sorted[SAMPLES], sum = 0;
     size_t n_pairs, n = sample(s, at, off, &n_pairs);

@@ -69,7 +69,7 @@ void tm_part_init(tm_part *part, tm_trace *trace);
 void tm_part_free(tm_part *part);
 
 /** Returns whether a part starts where the previous part ended, in the same container as the first
- * part. If all parts before were read correctly, this part was read correctly, too. */
+ * part. If so, and if all earlier parts were read correctly, this part was read correctly, too. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part);
 
 /** Completes the trace: names the tracks, and adds the base time to every start. */

@@ -145,7 +145,7 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
         holds(len(text.splitlines()) <= 24, text)
         holds(max(map(len, text.splitlines()), default=0) <= 80, text)
         # Its truth.json: rank 0 is slow, and no other.
-        holds(options != 'parallel/pp4-gc' or 'caused most of all waiting, but is not slower' in ' '.join(text.split()) or not text, text)
+        holds(options != 'parallel/pp4-gc' or 'caused most waits, but is not slow' in text or not text, text)
     _, text = advise(slow_rank=3, slow_kind='host', fault='no-overlap')
     # Text that does not fit is cut after a clause, but not before what to look at; show has all.
     contains(' '.join(text.split()), 'Look at the host of rank 3: it launches its kernels too late')

@@ -345,7 +345,8 @@ TEST(every_format_keeps_the_common_rules) {
     for (size_t i = 0; i < n; i++) {
         const tm_export_format *f = formats[i];
         assert_ptr_equal(tm_export_format_find(f->name), f);
-        if (!f->ending) /* the format overwrites no file */
+        if (!f->ending) /* it writes a folder, so there is no file to recognise before it is
+                           overwritten */
             assert_int_equal(f->begins_size, 0);
         else
             assert_true(f->begins_size >= 6 && f->begins_size <= TM_EXPORT_BEGINS_MAX);

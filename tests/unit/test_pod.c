@@ -50,7 +50,8 @@ TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
          .launch = {0, 0, 0, 70, 0, 0, 0, 0},
          .copies = {0, 0, 90, 0, 0, 0, 0, 0},
          .slow = "2 copies 90 3 launch 70 "},
-        /* A device without computation or steps is neither slow nor compared with. */
+        /* Devices without computation or steps are not slow, and others are not compared with them.
+         */
         {.compute = {0, 0, 0, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {0, 0, 1, 1, 1, 100, 100, 100},
          .input = {0, 0, 0, 0, 0, 0, 0, 900},

@@ -56,7 +56,7 @@ static const event_spec rank_0[] = {
     STEP("ProfilerStep#2", 1000),
     OP(MAIN, "aten::mm", 1010, 10),
     NODE(1100, 20),
-    OP(AUTOGRAD, "MmBackward0", 1105, 10), /* event 19: number 5 */
+    OP(AUTOGRAD, "MmBackward0", 1105, 10), /* event 19, of the operator with sequence number 5 */
     OP(MAIN, "Optimizer.step#SGD.step", 1500, 50),
     EVENT(TM_CAT_PYTHON, MAIN, "logging/__init__.py(12): info", 1600, 9),
     EVENT(TM_CAT_PYTHON, MAIN, "<built-in function print>", 1602, 3),

@@ -307,8 +307,9 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     assert_int_equal(tm_operations_put(&b.operations, &b.plan, 1000, &b.dictionary, &out, &err),
                      TM_OK);
     block_reader r = read_block(&out);
-    EXPECT_NUMBERS(&r, 1, 1, 20, TM_COLL_ALLREDUCE, 0, 0, 0); /* one of one; begin 10, zigzag */
-    assert_int_equal(read_signed(&r), 0);                     /* the whole trace is step 0 */
+    /* 1 of 1 operation is shown. It begins at 10, which zigzag encoding stores as 20. */
+    EXPECT_NUMBERS(&r, 1, 1, 20, TM_COLL_ALLREDUCE, 0, 0, 0);
+    assert_int_equal(read_signed(&r), 0); /* the whole trace is step 0 */
     EXPECT_NUMBERS(&r, 3);
     EXPECT_NUMBERS(&r, 0, 1, 1);    /* ranks, as differences */
     EXPECT_NUMBERS(&r, 0, 30, 40);  /* begins, relative to the first */

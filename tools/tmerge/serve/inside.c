@@ -210,9 +210,9 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
     tm_out json = TM_OUT();
     tm_slow_answer slow;
     if (!read_window(look, query, &in)) {
-        tm_answer_say(TM_ANSWER_BAD,
-                      "kernels to compare are from=NS, to=NS, ranks=A-B,C and, to go on, at=N",
-                      out);
+        tm_answer_say(
+            TM_ANSWER_BAD,
+            "select kernels to compare with from=NS, to=NS, ranks=A-B,C and, to go on, at=N", out);
         return;
     }
     const tm_slow_wish wish = {.from = in.from,

@@ -367,18 +367,14 @@ static int64_t cleared_rank(const tm_tables *tables) {
 
 static void print_receives(const tm_tables *tables) {
     const int64_t wait_ns = receives_wait(tables), cleared = cleared_rank(tables);
-    char time[32], text[160];
+    char time[32];
     tm_shown_duration(wait_ns, time, sizeof time);
-    if (cleared >= 0)
-        snprintf(text, sizeof text,
-                 "Receives also wait %s per rank; rank %" PRId64
-                 " caused most of all waiting, but is not slower",
-                 time, cleared);
-    else
-        snprintf(text, sizeof text,
-                 "Receives wait %s per rank for their senders (not included in \"waited\")", time);
-    if (wait_ns > 0)
-        tm_console_wrap(text, 0, tm_console_width());
+    if (wait_ns > 0 && cleared >= 0)
+        printf("Waits in receives: %s per rank. Rank %" PRId64
+               " caused most waits, but is not slow\n",
+               time, cleared);
+    else if (wait_ns > 0)
+        printf("Waits in receives: %s per rank (not included in \"waited\")\n", time);
 }
 
 /* If ranks have several devices, prints what their times and shares mean. */
