@@ -21,7 +21,8 @@ cat >overlap.py <<'PY'
 import pandas
 from msprof_analyze.cluster_analyse.recipes.cluster_time_summary.cluster_time_summary import ClusterTimeSummary
 
-KERNEL, COMMUNICATION, COPY = ClusterTimeSummary.COMPUTING_TYPE, ClusterTimeSummary.COMMUNICATION_TYPE, ClusterTimeSummary.MEMORY_TYPE
+KERNEL, COMMUNICATION, COPY = (getattr(ClusterTimeSummary, kind + '_TYPE')
+                               for kind in ('COMPUTING', 'COMMUNICATION', 'MEMORY'))
 
 def exposed(*operations):
     rows = [(1000 * begin, 1000 * end, kind) for begin, end, kind in operations]
