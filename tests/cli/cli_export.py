@@ -674,6 +674,11 @@ def test_wrong_usage_is_reported():
             (['tmerge.h5', '--format', 'archive', '-o', '-'],
              '--format archive writes whole traces to a file: leave out --from, --to and -o -')]:
         tmerge('export', *arguments).fails(2, message)
+    for form, ending in ENDINGS.items():  # the ending decides
+        tmerge('export', 'tmerge.h5', '-o', 'x' + ending).expect(0)
+        tmerge('export', 'tmerge.h5', '--format', form, '-o', 'y' + ending).expect(0)
+        equal(content('x' + ending), content('y' + ending))
+        os.unlink('x' + ending), os.unlink('y' + ending)
     for text in ('', '-', '1e3', '1.0000000001', '.5', '9999999999'):
         tmerge('export', 'tmerge.h5', '--from', text).fails(
             2, f"--from takes seconds from the job's start, such as 1.5, not '{text}'")

@@ -7,6 +7,7 @@
 
 #include "arguments/command.h"
 #include "arguments/options.h"
+#include "base/letters.h"
 #include "base/temp_file.h"
 #include "output/console.h"
 #include "output/output_file.h"
@@ -21,13 +22,14 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own format, for any size: the default; tmerge reads it too), chrome "
+     "perfetto (Perfetto's own format, for any size: the usual one; tmerge reads it too), chrome "
      "(Chrome's JSON for small windows, for tmerge and Chrome: Perfetto 56 leaves out events that "
      "overlap on a stream, and rounds times to 256 ns), csv (one line per event), sqlite (a "
      "database with all tables and events), archive (the original traces, with tmerge's clock "
      "offsets, which Perfetto 58 applies and older versions ignore), or the call stacks of all "
      "ranks as folded (one line per stack, for flame graph tools) or speedscope (JSON for "
-     "speedscope.app, which refuses PyTorch's own traces)"},
+     "speedscope.app, which refuses PyTorch's own traces). Without --format, the ending of FILE "
+     "decides, such as .csv"},
     {"time", 0, "WHICH",
      "time of call stacks: host (time on the host, the default) or device (time of the GPU work "
      "that they launched)"},
@@ -93,8 +95,21 @@ static tm_status parse_seconds(const char *text, const char *option, int64_t *ns
     return TM_OK;
 }
 
-static tm_status parse_format(const char *name, const tm_export_format **out, tm_error *err) {
-    *out = tm_export_format_find(name ? name : "perfetto");
+/* Returns the format whose files end like @p output; if several do, the format with the longest
+ * ending. Returns Perfetto's format if there is none. */
+static const tm_export_format *usual_format(const char *output) {
+    size_t n;
+    const tm_export_format *const *formats = tm_export_formats(&n), *found = NULL;
+    for (size_t i = 0; i < n && output; i++)
+        if (formats[i]->ending && tm_ends_with(output, strlen(output), formats[i]->ending) &&
+            (!found || strlen(formats[i]->ending) > strlen(found->ending)))
+            found = formats[i];
+    return found ? found : tm_export_format_find("perfetto");
+}
+
+static tm_status parse_format(const char *name, const char *output, const tm_export_format **out,
+                              tm_error *err) {
+    *out = name ? tm_export_format_find(name) : usual_format(output);
     if (*out)
         return TM_OK;
     char known[128] = "";
@@ -135,9 +150,10 @@ static tm_status name_output(const char *given, selection *s, tm_error *err) {
 }
 
 static tm_status parse_selection(const tm_arguments *arguments, selection *s, tm_error *err) {
-    TM_TRY(parse_format(tm_argument(arguments, "format"), &s->format, err));
+    const char *output = tm_argument(arguments, "output");
+    TM_TRY(parse_format(tm_argument(arguments, "format"), output, &s->format, err));
     s->store = arguments->operands[0];
-    TM_TRY(name_output(tm_argument(arguments, "output"), s, err));
+    TM_TRY(name_output(output, s, err));
     s->to_stdout = strcmp(s->output, "-") == 0;
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &s->ranks, err));
     TM_TRY(parse_seconds(tm_argument(arguments, "from"), "from", &s->from_ns, &s->has_from, err));
