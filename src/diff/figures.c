@@ -18,7 +18,8 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "Value of the figure in A. Figures by step: mean over ranks in each step, then median "   \
          "over steps, without partial steps. Counts and bytes that grow with the recording: per "  \
          "rank and step. Samples and tokens per second: the given number per step / the median "   \
-         "of step_ns. Peaks: the largest of any GPU. All others: the job's value."},               \
+         "of step_ns. Columns of memory.device: the largest value of any GPU. All others: the "    \
+         "job's value."},                                                                          \
         {"b", TM_REAL, "", "Value of the figure in B, computed in the same way as the column a."}, \
         {"change", TM_REAL, "", "Change of the figure from A to B: b - a."},                       \
         {"change_pct", TM_REAL, "%", "Change of the figure relative to A: 100 change / a."},       \

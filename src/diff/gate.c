@@ -33,11 +33,13 @@ static const tm_column columns[N_G] = {
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
      "Kind of the steps (steps.kind), if the jobs have several kinds; otherwise null. A kind has "
-     "no row if, in each of the two jobs, it has under 5 steps and under 5 % of the steps' time."},
+     "no row if it has under 5 steps in one of the two jobs, and under 5 % of the steps' time in "
+     "both."},
     {"a", TM_REAL, "",
      "Value of the figure in the first job (before). Figures by step: mean over ranks in each "
      "whole step, then trimmed mean over steps, without the tenth (rounded up) with the smallest "
-     "values and the tenth with the largest. Peaks: the largest of any GPU."},
+     "values and the tenth with the largest. Peaks: the largest of any GPU. Null if not recorded, "
+     "or with under 5 whole steps."},
     {"b", TM_REAL, "",
      "Value of the figure in the second job (after), computed in the same way as the column a."},
     {"a_steps", TM_INT, "",

@@ -44,7 +44,9 @@ static const tm_column columns[N_T] = {
      "mean over steps as in diff.gate (under 5 steps: plain mean). Peaks: the largest of any GPU. "
      "Null if not recorded."},
     {"steps", TM_INT, "", "Number of whole steps; null for figures that are not by step."},
-    {"change_pct", TM_REAL, "%", "Change of the value relative to the previous job."},
+    {"change_pct", TM_REAL, "%",
+     "Change of the value relative to the previous job. Null if a value is unknown, or if the jobs "
+     "have different numbers of ranks."},
     {"noise_pct", TM_REAL, "%",
      "How far change_pct may be off by chance, as in diff.gate. Null for figures that are not by "
      "step, or with under 5 steps."},
@@ -53,7 +55,8 @@ static const tm_column columns[N_T] = {
      "for figures that are not by step, the change is at least 2 %. unclear: the change is "
      "smaller. same: no change. too few steps: one of the two jobs has under 5 steps. other ranks: "
      "the two jobs have different numbers of ranks. Null if a value is unknown."},
-    {"first_change_pct", TM_REAL, "%", "Change of the value relative to the first job."},
+    {"first_change_pct", TM_REAL, "%",
+     "Change of the value relative to the first job. Null for the same reasons as change_pct."},
     {"first_noise_pct", TM_REAL, "%",
      "How far first_change_pct may be off by chance, as in diff.gate. Null for figures that are "
      "not by step, or with under 5 steps."},

@@ -55,8 +55,9 @@ static const tm_column columns[N_COLUMNS] = {
               "explain. It is the mean over all ranks; for the rule straggler, over the ranks that "
               "wait for the named ranks. Null if the problem does not cost time."},
     [BOUND] = {"bound", TM_TEXT, "",
-               "How exact cost_ns is. exact: GPUs were idle for all of it. upper: the fix shortens "
-               "a rank's own work by at most cost_ns; waits for other ranks may get shorter, too."},
+               "How exact cost_ns is; null if cost_ns is null. exact: GPUs were idle for all of "
+               "it. upper: the fix shortens a rank's own work by at most cost_ns; waits for other "
+               "ranks may get shorter, too."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks that the finding is about, or the word all."},
     [TEXT] = {"text", TM_TEXT, "", "Advice: what to do about the finding."},
     [SAVES] = {"saves", TM_TEXT, "",

@@ -40,10 +40,11 @@ static const tm_column stage_columns[S_N] = {
     [S_BUBBLE_PCT] = {"bubble_pct", TM_REAL, "%",
                       "Share of the stage's time without a pass: 100 bubble_ns / span_ns."},
     [S_LATE] = {"late_sender_ns", TM_INT, "ns",
-                "Time that the stage's ranks waited for senders: sum of "
-                "bubble.pair.late_sender_ns. Null if no summand is known."},
+                "Time that the stage's ranks waited for senders in the whole recording: sum of "
+                "bubble.pair.late_sender_ns over the known values; null if there are none."},
     [S_TRANSFER] = {"transfer_ns", TM_INT, "ns",
-                    "Duration of transfers to the stage's ranks: sum of bubble.pair.transfer_ns."},
+                    "Duration of transfers to the stage's ranks in the whole recording: sum of "
+                    "bubble.pair.transfer_ns."},
 };
 
 const tm_table_def tm_bubble_stage_def = {

@@ -231,16 +231,16 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
     [U_REASON] =
         {"reason", TM_TEXT, "",
          "Why the kernels were not matched. order unproven: they have no metadata, and the waits "
-         "between ranks do not show the group. one-sided: only the sender or only the receiver was "
-         "recorded. group unknown: the group's ranks are unknown. peer unknown: the other rank of "
-         "the transfer is unknown. transfers differ: sender and receiver disagree. The other "
-         "reasons concern kernels without a sequence number whose order differs between ranks. too "
-         "few: a match could be chance. tokens differ: no match has equal kinds, sizes and steps "
-         "on all ranks. incoherent: in no match do the ends of two ranks differ by a constant "
-         "time. ambiguous: several matches fit. no counterpart: when the kernel ends, no kernel "
-         "of the other ranks ends. ends need not meet: a rank lacks kernels, and ends do not "
-         "show which, because ranks leave this kind of collective (such as a broadcast) at "
-         "different times."},
+         "between ranks do not show the group. one-sided: kernels of their library (such as "
+         "DeepEP) do not correspond to kernels of other ranks. group unknown: the group's ranks "
+         "are unknown. peer unknown: the other rank of the transfer is unknown. transfers differ: "
+         "sender and receiver recorded different numbers or sizes of transfers. The other reasons "
+         "concern kernels without a sequence number whose order differs between ranks. too few: a "
+         "match could be chance. tokens differ: no match has equal kinds, sizes and steps on all "
+         "ranks. incoherent: in no match do the ends of two ranks differ by a constant time. "
+         "ambiguous: several matches fit. no counterpart: when the kernel ends, no kernel of the "
+         "other ranks ends. ends need not meet: a rank lacks kernels, and ends do not show which, "
+         "because ranks leave this kind of collective (such as a broadcast) at different times."},
     [U_COUNT] = {"count", TM_INT, "", "Number of unmatched kernels."},
 };
 

@@ -74,13 +74,15 @@ enum {
 
 #define FIGURE_COLUMNS                                                                             \
     {"step_ns", TM_INT, "ns",                                                                      \
-     "Sum of the durations of all marked steps on the host; duration of the whole trace if it "    \
-     "marks no steps. For XLA profiles it equals window_ns, because the host only queues work."},  \
+     "Duration of the step's mark on the host; for a rank, the sum over its steps. Duration of "   \
+     "the whole trace if it marks no steps. For XLA profiles it equals window_ns, because the "    \
+     "host only queues work."},                                                                    \
         {"window_ns", TM_INT, "ns",                                                                \
-         "Sum of the durations of the windows of all steps, as in overlap.step. A window ends "    \
-         "with the last device event of its step."},                                               \
+         "Duration of the step's window, as in overlap.step; for a rank, the sum over its steps. " \
+         "A window ends with the last device event of its step at the earliest."},                 \
         {"compute_ns", TM_INT, "ns",                                                               \
-         "Sum of the durations of the kernels of all steps, except communication kernels."},       \
+         "Sum of the durations of the step's kernels, except communication kernels; for a rank, "  \
+         "over all its steps."},                                                                   \
         {"counted_ns", TM_INT, "ns",                                                               \
          "Part of compute_ns in kernels of operators whose FLOP can be computed from the "         \
          "recorded inputs."},                                                                      \
@@ -105,8 +107,8 @@ enum {
         {"mfu_pct", TM_REAL, "%",                                                                  \
          "Model FLOP utilisation: 100 ideal_ns / (step_ns x devices). A lower bound, because "     \
          "flop covers only coverage_pct of the compute time. Null if coverage_pct is under 20, "   \
-         "if a peak is unknown, or if the host ran so far ahead that window_ns is over 1.5 "       \
-         "step_ns."},                                                                              \
+         "if the peaks for over 1 % of flop are unknown, or if the host ran so far ahead that "    \
+         "window_ns is over 1.5 step_ns."},                                                        \
         {"mfu_window_pct", TM_REAL, "%",                                                           \
          "Model FLOP utilisation over window_ns, the devices' time: 100 ideal_ns / (window_ns x "  \
          "devices). In a short recording it differs from mfu_pct."},                               \

@@ -82,9 +82,10 @@ static const tm_column columns[N_SHOWN] = {
     [S_SHAPES] = {"shapes", TM_TEXT, "",
                   "Dimensions of the operator's inputs, cut at 512 bytes; for XLA, type and "
                   "dimensions of the operation's result. Null for kernels and places."},
-    [S_NUMBER] = {"type", TM_TEXT, "",
-                  "Number type of the multiplication's first matrix. FP32 is tf32 if kernel names "
-                  "show TF32, otherwise 'fp32 or tf32'. mixed: XLA, whose profile has no types."},
+    [S_NUMBER] =
+        {"type", TM_TEXT, "",
+         "Number type of the multiplication's first matrix. FP32 is tf32 or fp32 if kernel names "
+         "show which; otherwise it is 'fp32 or tf32'. mixed: XLA, whose profile has no types."},
     [S_AT_MOST] = {"at_most", TM_BOOL, "",
                    "Whether flop, achieved_tflops, peak_pct and flop_per_byte are upper bounds, as "
                    "for attention on packed sequences, whose lengths are not recorded."},

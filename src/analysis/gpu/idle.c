@@ -53,9 +53,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                  "Idle time for other reasons: the GPU waited for another process, another GPU, "
                  "host memory, ... This is the sum of three parts. (1) Gaps of at least 30 us "
                  "whose next event was already queued, or whose next event has no launch in the "
-                 "trace. (2) In the gaps of host_wait_ns: the time later than 30 us (plus the "
-                 "rank's minimum lag) after the end of the launch call. (3) In the same gaps: time "
-                 "in which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
+                 "trace. (2) In the gaps of host_wait_ns: the time later than 30 us after the end "
+                 "of the launch call, plus the rank's shortest time from the end of a launch call "
+                 "to the start of its event. (3) In the same gaps: time in which the GPU may have "
+                 "run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -114,8 +115,9 @@ enum {
 
 static const tm_column stream_columns[N_STREAM_COLUMNS] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [S_DEVICE] = {"device", TM_INT, "", "Number of the device of the stream."},
-    [S_STREAM] = {"stream", TM_INT, "", "Number of the stream."},
+    [S_DEVICE] = {"device", TM_INT, "",
+                  "Number of the device of the stream; null if not recorded."},
+    [S_STREAM] = {"stream", TM_INT, "", "Number of the stream; null if not recorded."},
     [S_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets on the stream."},
     [S_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Idle time of the stream between its events: host_wait_ns + kernel_wait_ns + "

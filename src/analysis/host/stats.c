@@ -56,10 +56,11 @@ enum {
     [MAX_RANK_TOTAL] = {"max_rank_" suffix, TM_INT, unit, "Largest sum of a rank's values."},      \
     [MAX_RANK] = {"max_rank", TM_INT, "",                                                          \
                   "Rank with max_rank_" suffix "; the lowest if there are several."},              \
-    [EXACT] = {"median_exact", TM_BOOL, "",                                                        \
-               "Whether median_" suffix                                                            \
-               " uses all values. False if a rank has more than 16384 values over all names; an "  \
-               "evenly chosen part of the rank's values is then used."}
+    [EXACT] = {                                                                                    \
+        "median_exact", TM_BOOL, "",                                                               \
+        "Whether median_" suffix                                                                   \
+        " uses all values. False if a rank has over 16384 distinct values over all names, and "    \
+        "many of them under this name; an evenly chosen part of the rank's values is then used."}
 
 static const tm_column time_columns[N_COLUMNS] = {COLUMNS("ns", "ns")};
 static const tm_column size_columns[N_COLUMNS] = {COLUMNS("B", "bytes")};

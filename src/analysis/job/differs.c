@@ -19,14 +19,16 @@ enum {
 enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
 static const tm_column columns[N_COLUMNS] = {
-    [WHAT] = {"what", TM_TEXT, "",
-              "Property that differs between ranks. time: the recordings do not overlap in time. "
-              "world size: traces report different numbers of ranks. process group: traces "
-              "disagree on the ranks of a process group. kernels: ranks run different programs, "
-              "with under a tenth of their kernel names in common."},
+    [WHAT] =
+        {"what", TM_TEXT, "",
+         "Property that differs between ranks. time: the recordings do not overlap in time. world "
+         "size: traces report different numbers of ranks. process group: traces disagree on the "
+         "ranks of a process group (only the first such group is listed). kernels: ranks run "
+         "different programs, with under a tenth of their kernel names in common."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value of the property on the ranks in the column ranks. For kernels: a number that "
-               "is the same for all ranks that run the same program."},
+               "Value of the property on the ranks in the column ranks. For time: start of these "
+               "recordings. For kernels: a number that is the same for all ranks that run the same "
+               "program."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},
     [RANKS] = {"ranks", TM_TEXT, "", "Ranks with this value, such as 0-3,8."},
 };

@@ -52,7 +52,8 @@ static const tm_column columns[N_COLUMNS] = {
                   "captured into a graph."},
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
-         "Number of launches whose GPU events were not recorded. A launch of a graph without a "
+         "Number of launches whose GPU events were not recorded. Kernels without a known launch "
+         "are subtracted, because they may belong to such launches. A launch of a graph without a "
          "recorded compute kernel counts in two cases: only copies of the graph were recorded; or "
          "the GPU was idle for over 200 us, and for over half of the time from the launch to the "
          "end of the graph's communication. Losses before the first and after the last launch with "
@@ -99,11 +100,11 @@ static const tm_column columns[N_COLUMNS] = {
         {"idle_most_pct", TM_REAL, "%",
          "Upper bound of idle_pct: its value if the GPU was idle during hidden_ns and "
          "impossible_ns. With several devices, the mean over them. Null without GPU events."},
-    [MOVES] =
-        {"moves_pct", TM_REAL, "%",
-         "How far the rank's results may be off: the largest of 100 - recorded_pct, cut_pct, the "
-         "distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
-         "compute_least_ns) / compute_ns. If above 5, tmerge draws no conclusions from the rank."},
+    [MOVES] = {"moves_pct", TM_REAL, "%",
+               "How far the rank's results may be off: the largest of 100 - recorded_pct, cut_pct, "
+               "the distances of compute_pct and idle_pct from their bounds, and 100 (compute_ns - "
+               "compute_least_ns) / compute_ns. If above 5, tmerge draws no conclusions from the "
+               "rank. Null without GPU events, unless launches were lost."},
     [BETWEEN] =
         {"between_pct", TM_REAL, "%",
          "How incomplete the recording is between the first and the last launch with a recorded "
@@ -131,11 +132,12 @@ static const tm_column columns[N_COLUMNS] = {
         {"impossible_ns", TM_INT, "ns",
          "Busy time in which nothing runs except doubtful parts of kernels in impossible_kernels. "
          "The doubtful part of a kernel begins when the next kernel on its stream starts. If there "
-         "is no next kernel, the whole kernel is doubtful."},
+         "is no next kernel, the whole kernel is doubtful. Null without GPU events."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
-                          "compute_ns without the doubtful parts of kernels (see impossible_ns)."},
+                          "compute_ns without the doubtful parts of kernels (see impossible_ns). "
+                          "Null without GPU events."},
     [LATE] = {"late_kernels", TM_INT, "",
               "Number of kernels that were launched before a device synchronisation, but end after "
               "the synchronisation returned. Kernels in impossible_kernels do not count. 0 if the "

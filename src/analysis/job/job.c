@@ -41,9 +41,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [HOST] = {"host", TM_TEXT, "",
               "Name of the rank's host, from --host-map, the trace or the trace's file name. If "
               "unknown, hosts are named host0, host1, ... A rank is then on the host of the "
-              "previous rank if its device number is higher by some d, and its rank is higher by 1 "
-              "or by d. If its device number is unknown: if its rank is higher by 1. Null if there "
-              "are several ranks, and no host or device is known."},
+              "previous rank in two cases: it is the next rank, and its device number is higher or "
+              "unknown; or its rank and its device number are higher by the same amount. Null if "
+              "there are several ranks, and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number, on its host, of the rank's device with the most busy time; null without "
                 "GPU events."},
@@ -83,10 +83,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"opening_ns", TM_INT, "ns",
          "Time at the start of the rank's recording that is left out of windows, steps and waits, "
          "because profilers of other ranks were still starting. It ends when the last rank arrives "
-         "at the collective that shows the late start. In this collective, a rank waited while "
-         "another rank's recording had not started. This time was at least half of its wait, and "
-         "at "
-         "least 5 % of its recording. Null if nothing is left out."},
+         "at the collective that shows the late start: there, a rank waited for another rank whose "
+         "recording had not started, for at least half of the wait and at least 5 % of the waiting "
+         "rank's recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -130,8 +129,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                     "Duration of the job: last end of any rank minus begin_ns. Null if the times "
                     "of some ranks count from 0, and those of others since the epoch."},
     [J_RECORDINGS] = {"recordings", TM_INT, "",
-                      "Number of recordings that a rank has, with gaps between them: maximum over "
-                      "ranks. Null if duration_ns is null."},
+                      "Number of separate recordings of a rank, with gaps between them: maximum "
+                      "over ranks. Null if duration_ns is null."},
     [J_RECORDED] = {"recorded_ns", TM_INT, "ns",
                     "Time that a rank recorded, without the gaps between its recordings: maximum "
                     "over ranks. Null if duration_ns is null."},
@@ -171,9 +170,10 @@ static const tm_column left_out_columns[] = {
     {"reason", TM_TEXT, "",
      "Why the file is not part of the job. unreadable; overlapping: covers the time of another "
      "trace of its rank; exported: a report whose export was also given; outdated: an export that "
-     "is older than its report; other: not a trace; store, page: written by tmerge; covered: "
-     "another file has the same content; helper: of a process that is not a rank; unranked: has no "
-     "rank number, and other traces cover every rank of the job."},
+     "is older than its report; other: not a trace; store, page: written by tmerge; covered: other "
+     "files that are read contain its recording; older, double: another dump of its rank is read "
+     "(tmerge hang); helper: of a process that is not a rank; unranked: has no rank number, and "
+     "other traces cover every rank of the job."},
     {"message", TM_TEXT, "", "Sentence on the problem."},
 };
 

@@ -22,10 +22,10 @@ enum {
 static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [C_CATEGORY] =
-        {"category", TM_TEXT, "",
-         "Category of memory: a column of memory.curve. Inferred from the calls that are open when "
-         "the memory is allocated, because exported traces do not record a block's tensor."},
+    [C_CATEGORY] = {"category", TM_TEXT, "",
+                    "Category of memory: a column of memory.curve without _bytes. Inferred from "
+                    "the calls that are open when the memory is allocated, because exported traces "
+                    "do not record a block's tensor."},
     [C_PEAK] = {"peak_bytes", TM_INT, "B",
                 "Bytes of the category at the device's peak. The rows of a device add up to "
                 "memory.device.peak_bytes."},
@@ -37,7 +37,8 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_MOST] = {"most_bytes", TM_INT, "B", "Maximum of the category's bytes over time."},
     [C_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [C_BLOCKS] = {"blocks", TM_INT, "",
-                  "Number of the category's blocks that were allocated in the trace."},
+                  "Number of the category's blocks that were allocated in the trace. Null for "
+                  "preexisting, stack and unrecorded, as is allocated_bytes."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B",
                      "Sum of the sizes of the blocks counted by blocks."},
 };

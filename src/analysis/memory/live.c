@@ -42,7 +42,9 @@ static const tm_column live_columns[N_LIVE_COLUMNS] = {
     [L_STEP] = {"step", TM_INT, "",
                 "Step in which the blocks were allocated; null if outside of steps. Blocks from a "
                 "step long before the peak are kept from step to step."},
-    [L_SIZE] = {"block_bytes", TM_INT, "B", "Size of each block."},
+    [L_SIZE] = {"block_bytes", TM_INT, "B",
+                "Size of each block. Null for categories without blocks (see "
+                "memory.category.blocks), and in the last row if it sums other groups."},
     [L_BLOCKS] = {"blocks", TM_INT, "", "Number of blocks of the group."},
     [L_BYTES] = {"bytes", TM_INT, "B",
                  "Sum of the sizes of the blocks. The rows of a device add up to "

@@ -61,11 +61,13 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
                          "Innermost operator or annotation that made the allocation at the peak; "
                          "null if there was none."},
     [D_RESERVED] = {"peak_reserved_bytes", TM_INT, "B",
-                    "Maximum of the bytes that the allocator held on the device (Total Reserved)."},
+                    "Maximum of the bytes that the allocator held on the device (Total Reserved); "
+                    "null if not recorded."},
     [D_FRAGMENTATION] = {"fragmentation_pct", TM_REAL, "%",
                          "Share of peak_reserved_bytes that peak_bytes leaves unused: 100 (1 - "
                          "peak_bytes / peak_reserved_bytes)."},
-    [D_CAPACITY] = {"capacity_bytes", TM_INT, "B", "Memory of the device (totalGlobalMem)."},
+    [D_CAPACITY] = {"capacity_bytes", TM_INT, "B",
+                    "Memory of the device (totalGlobalMem); null if not recorded."},
     [D_CAPACITY_PCT] =
         {"capacity_pct", TM_REAL, "%",
          "How full the device is: 100 peak_reserved_bytes / capacity_bytes, or 100 peak_bytes / "

@@ -56,7 +56,8 @@ static const tm_column columns[N_COLUMNS] = {
                        "on the device with the most of it; null if there is none."},
     [M_GRADIENT] = {"gradient_bytes", TM_INT, "B",
                     "Bytes of gradients in preexisting_bytes. If the trace allocates no gradients, "
-                    "they are kept from step to step, and this is parameter_bytes; otherwise 0."},
+                    "they are kept from step to step, and this is parameter_bytes; otherwise 0. "
+                    "Null if preexisting_bytes or state_least_bytes is null."},
     [M_REST] = {"rest_bytes", TM_INT, "B",
                 "Estimate of the rest of preexisting_bytes: preexisting_bytes minus "
                 "parameter_bytes, gradient_bytes and state_least_bytes. Null if one of these is "

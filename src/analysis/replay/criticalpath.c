@@ -68,9 +68,9 @@ static const tm_column step_columns[] = {
     {"step_ns", TM_INT, "ns",
      "Duration of the step over all ranks: from the end of the last GPU event of all previous "
      "steps to the end of the last GPU event of this step. The first step starts at the job's "
-     "first GPU event. If there was a warm-up (GPU work that ends before the step starts), it "
-     "starts when the last of all ranks launches its first work of the step. The parts of the "
-     "critical path add up to step_ns."},
+     "first GPU event. If there was a warm-up (GPU work that ends before the first step starts), "
+     "the first step instead starts when the last of all ranks launches its first work of this "
+     "step. The parts of the critical path add up to step_ns."},
     {"hops", TM_INT, "",
      "Number of stretches of the step's critical path that are on one rank each: 1 + the number of "
      "times that the path moves to another rank."},

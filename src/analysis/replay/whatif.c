@@ -46,7 +46,8 @@ enum {
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
     [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Mean duration of a step in a replay without slow ranks. Work takes the median "
+                 "Mean duration of a step in a replay without slow ranks. Null if over half of the "
+                 "communication is unmatched, as are slowdown and waste_pct. Work takes the median "
                  "time of the same work on the other ranks of its role (pipeline stage). If there "
                  "is only one other rank, it takes the shorter of the two times. A transfer takes "
                  "the median of its kind, group and size. In traces of operations, computation "
@@ -148,10 +149,12 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
          "data loader; gc is Python's garbage collection; launch is the lag from a launch call, or "
          "from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
-    [I_SAVED] = {"saved_ns", TM_INT, "ns",
-                 "Time by which a mean step gets shorter if the item performs as on the other "
-                 "ranks; negative if the step gets longer. Null if the fix shortens the recorded "
-                 "critical path by under 0.05 %, because the fix cannot save more than that."},
+    [I_SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time by which a mean step gets shorter if the item performs as on the other ranks; "
+         "negative if the step gets longer. Null if the fix shortens the recorded critical path by "
+         "under 0.05 %, because the fix cannot save more than that. If over half of the "
+         "communication is unmatched, only kinds, kernels and limits have values."},
     [I_MOST] =
         {"saved_most_ns", TM_INT, "ns",
          "Like saved_ns, but in a replay that leaves out the time without a recorded cause."},
@@ -166,8 +169,9 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
                     "divided by ideal_ns. It is a diagnosis, not a saving. Only for ranks, hosts "
                     "and stages; otherwise null. For a rank of a trace of operations: the lower of "
                     "the values for its data-parallel rank and for its stage."},
-    [I_HOURS] = {"gpu_hours_per_day", TM_REAL, "",
-                 "GPU hours saved per day: 24 x the job's ranks x saved_ns / step_ns."},
+    [I_HOURS] =
+        {"gpu_hours_per_day", TM_REAL, "",
+         "GPU hours saved per day: 24 x the number of ranks with GPU events x saved_ns / step_ns."},
     [I_NEXT] = {"next_rank", TM_INT, "", "Rank that has most of the critical path after the fix."},
     [I_SURE] = {"sure", TM_BOOL, "",
                 "Whether saved_ns can be trusted. True if all of these hold: whatif.job.sure is "

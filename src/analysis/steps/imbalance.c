@@ -69,18 +69,20 @@ static const tm_column job_columns[] = {
     SHARED_COLUMNS,
     {"ranks", TM_INT, "",
      "Number of ranks that are compared: ranks with GPU events that recorded the whole step. Ranks "
-     "whose trace was cut short are left out, unless fewer than two ranks remain."},
+     "whose trace was cut short, or whose job.integrity.moves_pct is above 5, are left out, unless "
+     "fewer than two ranks remain."},
     {"steps", TM_INT, "",
      "Number of steps that are compared: steps that all compared ranks recorded completely."},
     {"partial_steps", TM_INT, "",
-     "Number of steps, summed over ranks, that are not compared because the recording started or "
-     "ended in them."},
+     "Number of steps, summed over ranks, that are not compared: the recording started or ended in "
+     "them, or they have no recorded work on a rank whose job.integrity.moves_pct is above 5."},
 };
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
-    .doc = "A row for each step, over the ranks that recorded it completely (not partial in "
-           "overlap.step). Comparisons are null if only one of several ranks did.",
+    .doc =
+        "A row for each step, over the ranks that recorded it completely (see imbalance.job.ranks "
+        "and partial_steps). Comparisons are null if only one of several ranks did.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,

@@ -17,7 +17,8 @@ enum { T_STEP, T_LOAD, T_LOAD_PCT, T_STALL, T_STALL_PCT, N_TIMES };
         {"load_pct", TM_REAL, "%",                                                                 \
          "Share of the step in which the rank waits for a batch: 100 load_ns / step_ns."},         \
         {"stall_ns", TM_INT, "ns",                                                                 \
-         "Part of load_ns in which the GPU is idle: an upper bound of the cost of loading."},      \
+         "Part of load_ns in which the GPU is idle: an upper bound of the cost of loading. 0 "     \
+         "without GPU events."},                                                                   \
     {                                                                                              \
         "stall_pct", TM_REAL, "%",                                                                 \
             "Share of the step in which the GPU is idle while the rank waits for a batch: 100 "    \
@@ -39,8 +40,8 @@ static const tm_column rank_columns[] = {
     {"waits", TM_INT, "", "Number of waits for a batch in the whole trace."},
     TIME_COLUMNS,
     {"slowest_step", TM_INT, "",
-     "Step with the largest load_ns; the first if there are several. Null if the rank has no "
-     "steps."},
+     "Step with the largest load_ns; the first if there are several. Null if the rank waits for no "
+     "batch in its steps."},
     {"slowest_step_load_ns", TM_INT, "ns",
      "Time that the rank waits for a batch in slowest_step (load_ns)."},
     {"slowest", TM_BOOL, "",

@@ -31,10 +31,10 @@ enum {
 
 #define TIME_COLUMNS                                                                               \
     {"window_ns", TM_INT, "ns",                                                                    \
-     "Length of the window. In overlap.step: duration of the step. In the other tables: time "     \
-     "from the first start to the last end of the GPU events, summed over separate recordings. "   \
-     "For ranks that recorded only communication, compute_ns and all columns derived from it are " \
-     "null."},                                                                                     \
+     "Length of the window. In overlap.step: duration of the step; 0 without GPU events. In the "  \
+     "other tables: time from the first start to the last end of the GPU events, summed over "     \
+     "separate recordings. If the rank recorded only communication, the columns on computation, "  \
+     "copies, busy and idle time, and exposed time are null."},                                    \
         {"compute_ns", TM_INT, "ns", "Time in which at least one compute kernel runs."},           \
         {"comm_ns", TM_INT, "ns", "Time in which at least one communication kernel runs."},        \
         {"memory_ns", TM_INT, "ns", "Time in which at least one copy or set runs."},               \
@@ -96,10 +96,11 @@ static const tm_column step_columns[] = {
      "Start of the step's window, since the epoch: the end of the previous step, or the start of "
      "the step if that is later."},
     {"partial", TM_BOOL, "",
-     "Whether the recording started or ended within the step. True in two cases: the rank's trace "
-     "was cut short before the step's end; or the step is the first or last of a trace, and its "
-     "window is under 80 % of the median window of the ranks in this step. If no trace marks "
-     "steps, the median is over the windows in overlap.rank."},
+     "Whether the recording started or ended within the step. True in three cases: the rank's "
+     "trace was cut short before the step's end; or the start of the step was left out "
+     "(job.rank.opening_ns); or the step is the first or last of a trace, and its window is under "
+     "80 % of the median window of the ranks in this step. False without GPU events. If no trace "
+     "marks steps, the median is over the windows in overlap.rank."},
     TIME_COLUMNS,
 };
 

@@ -60,9 +60,9 @@ static const tm_column mark_columns[N_MARK] = {
     [M_DECODE_TOKENS] =
         {"decode_tokens", TM_INT, "",
          "Number of tokens of requests in decode. Null if the annotation does not have it."},
-    [M_RESOLUTION] =
-        {"resolution", TM_TEXT, "",
-         "Size of an image, such as 1024x1024. Null if the annotation does not have it."},
+    [M_RESOLUTION] = {"resolution", TM_TEXT, "",
+                      "Size of an image, height x width, such as 1024x768. Null if the annotation "
+                      "does not have it."},
 };
 
 static const tm_table_def mark_def = {
@@ -116,8 +116,9 @@ static const tm_column kind_columns[N_KIND] = {
 
 static const tm_table_def kind_def = {
     .name = "steps.kind",
-    .doc = "A row for each kind of steps: how long they take. If there were more than 8 kinds, the "
-           "words of the annotations are no kinds, and there are no rows.",
+    .doc = "A row for each kind of steps: how long they take. If annotations have more than 8 "
+           "different texts (without numbers), the texts do not count as kinds, and there are no "
+           "rows.",
     .columns = kind_columns,
     .n_columns = N_KIND,
     .n_keys = 1,

@@ -57,9 +57,10 @@ static const tm_column columns[N_COLUMNS] = {
     [AGAIN_PCT] = {"recomputed_pct", TM_REAL, "%",
                    "Share of recomputation in GPU work: 100 recomputed_ns / the time of all "
                    "kernels, copies and sets launched in the step, without communication."},
-    [LOGGING] = {"logging_ns", TM_INT, "ns",
-                 "Host time in calls that log: Python's logging and print, TensorBoard, Weights & "
-                 "Biases, MLflow, and annotations named log. Sum over ranks."},
+    [LOGGING] =
+        {"logging_ns", TM_INT, "ns",
+         "Host time in calls that log: Python's logging and print, TensorBoard, Weights & Biases, "
+         "MLflow, and annotations named log, logging, logger or log_metrics. Sum over ranks."},
     [SAVING] = {"saving_ns", TM_INT, "ns",
                 "Host time in calls that save a checkpoint: torch.save, save_checkpoint, and "
                 "annotations of that name. Sum over ranks."},

@@ -40,9 +40,9 @@ enum {
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
-    [R_COLLECTIVES] =
-        {"collectives", TM_INT, "",
-         "Number of complete, synchronising collectives in which the rank took part."},
+    [R_COLLECTIVES] = {"collectives", TM_INT, "",
+                       "Number of complete, synchronising collectives in which the rank took part. "
+                       "If it is 0, the columns last_arrivals to caused_wait_ns are null."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
                 "Number of complete, synchronising collectives in which only this rank came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",
@@ -81,11 +81,13 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                "indirect_ns."},
     [R_P] = {"p", TM_REAL, "",
              "Probability that, if all ranks are equal, chance makes a rank stand out this much "
-             "(see stragglers.finding). Null if too little was recorded for a test."},
+             "(see stragglers.finding): the smallest over the rank's groups. Null if too little "
+             "was recorded for a test."},
     [R_EXCESS] = {"excess_ns", TM_INT, "ns",
                   "How much longer the rank takes by itself: its own time, without waits, minus "
                   "the median own time of the other ranks of its group, summed over everything "
-                  "that was compared. Negative if it is faster."},
+                  "that was compared. If the rank is in several groups: the largest value. "
+                  "Negative if it is faster. Null if not tested."},
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "
                       "of the longest window that a rank has in the step."},

@@ -41,7 +41,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                 "Rank that the finding names. For a host or group: its lowest rank. For an event: "
                 "the rank that came last in all of its operations; null if there are several."},
     [F_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
-    [F_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the finding is about."},
+    [F_RANKS] = {"ranks", TM_INT, "",
+                 "Number of ranks that the finding is about. Null if level is job."},
     [F_SHAPE] = {"shape", TM_TEXT, "",
                  "When the rank is late. throughout: in all units. episode: in a contiguous window "
                  "of under 80 % of the units; outside of it, the rank is less than half as late. "
@@ -80,19 +81,20 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
         {"excess_pct", TM_REAL, "%",
          "excess_ns as a share of step time: 100 excess_ns / the sum over the steps of the longest "
          "window that a rank has in the step. Without a replay, findings under 1 are left out."},
-    [F_CAUSED_SHARE] = {"caused_share", TM_REAL, "",
-                        "Share of all waiting that the finding's ranks caused in the finding's "
-                        "steps (direct_ns + indirect_ns). For an event: share of all waiting that "
-                        "is in its operations. Null for a bubble."},
-    [F_SAVED] =
-        {"saved_pct", TM_REAL, "%",
-         "Share of a mean step that fixing the finding's ranks saves (whatif.item). If fixing only "
-         "these ranks saves nothing, but fixing them together with the ranks of the findings "
-         "before does: the share that fixing all of these ranks saves. Null without a replay."},
+    [F_CAUSED_SHARE] =
+        {"caused_share", TM_REAL, "",
+         "Share of all waiting that the finding's ranks caused (direct_ns + indirect_ns), in the "
+         "finding's window if unit is step or part. For an event: share of all waiting that is in "
+         "its operations. Null for a bubble."},
+    [F_SAVED] = {"saved_pct", TM_REAL, "%",
+                 "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
+                 "fixing only these ranks saves nothing, but fixing them together with the ranks "
+                 "of the findings before does: the share that fixing all of these ranks saves. "
+                 "Null if unknown, without a replay, and for an event or bubble."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls, and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "
-                "reason). Null without a replay."},
+                "reason). Null without a replay, and for an event or bubble."},
 };
 
 const tm_table_def tm_verdict_finding = {
@@ -134,8 +136,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
                  "Level of the first finding: rank, host or group, as in stragglers.finding. Null "
                  "if no rank is named."},
     [J_P] = {"p", TM_REAL, "",
-             "The column p of the first finding in stragglers.finding. Without a finding: the "
-             "smallest p of any rank."},
+             "The column p of the first finding in stragglers.finding. If that is null, or without "
+             "a finding: the smallest p of any rank."},
     [J_CERTAINTY] = {"certainty", TM_TEXT, "",
                      "Certainty of the first finding; null without a finding."},
     [J_MATCHED] =
@@ -145,9 +147,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "than whatif.job.unmatched_pct, which counts operations that lack some ranks as "
          "matched."},
     [J_HEADLINE] = {"headline", TM_TEXT, "",
-                    "Sentence on what saves most. If that is less work of some kind on all ranks, "
-                    "the evidence starts with the verdict on ranks. Otherwise, the headline is "
-                    "this verdict."},
+                    "Sentence on what saves most. If less work of some kind on all ranks saves "
+                    "most, the sentence is about that work, and the evidence starts with the "
+                    "verdict on ranks. Otherwise, the sentence is the verdict on ranks."},
     [J_EVIDENCE] = {"evidence", TM_TEXT, "",
                     "Sentences: the reasons for the headline. The tables of stragglers have all "
                     "figures in them."},

@@ -138,12 +138,11 @@ static const tm_column columns[N_SHOWN] = {
          "Share of the peak bandwidth: 100 bw_gbps / hlo.rank.peak_bw_gbps. Null if ranks have "
          "different peaks, and for copies and communication, because other links limit these."},
     [S_INTENSITY] = {"flop_per_byte", TM_REAL, "FLOP/B", "Arithmetic intensity: flop / bytes."},
-    [S_BOUND] =
-        {"bound", TM_TEXT, "",
-         "What limits the operation, by the roofline model: compute if flop_per_byte is at least "
-         "hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy for operations "
-         "that communicate or copy. Null if FLOP, bytes or peaks are unknown, for operations that "
-         "only wait, and for programs."},
+    [S_BOUND] = {"bound", TM_TEXT, "",
+                 "What limits the operation, by the roofline model: compute if flop_per_byte is at "
+                 "least hlo.rank.ridge_flop_per_byte, otherwise memory; communication or copy for "
+                 "operations that communicate or copy. Null if FLOP, bytes or peaks are unknown, "
+                 "for asynchronous operations and those that only wait, and for programs."},
     [S_RANKS] = TM_OVER_RANKS_COLUMNS("self_ns"),
 };
 

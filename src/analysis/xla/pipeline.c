@@ -29,11 +29,11 @@ static const tm_column columns[N_COLUMNS] = {
                "the iterators that it feeds, outermost first. Other libraries (Grain): Input::, "
                "kind and name. Calls that transfer data to devices are stages, too."},
     [KIND] = {"kind", TM_TEXT, "",
-              "Kind of the stage. reading: an iterator that reads files (TFRecord, TextLine, ...) "
-              "on demand. advanced_reading: an iterator that reads ahead (with Prefetch, "
-              "ParallelMap, Interleave, MemoryReader or MemoryWriter in its name). preprocessing: "
-              "any other iterator. enqueue: InfeedEnqueue and copies to devices. Libraries "
-              "other than tf.data record the kind."},
+              "Kind of the stage. reading: an iterator that reads files (its name ends in "
+              "TFRecord, TextLine, ...) on demand. advanced_reading: such an iterator that reads "
+              "ahead (with Prefetch, ParallelMap, Interleave, MemoryReader or MemoryWriter in its "
+              "name). preprocessing: any other iterator. enqueue: InfeedEnqueue and copies to "
+              "devices. Libraries other than tf.data record the kind."},
     [CALLS] = {"calls", TM_INT, "", "Number of runs of the stage."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of the runs, summed over threads, which may overlap."},

@@ -111,10 +111,11 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     TIME_COLUMNS,
     {"slow", TM_TEXT, "",
-     "Part of the step that makes the device slow: compute, input, launch or copies. The device's "
-     "time in this part exceeds the median of the devices with this step and program by at least 5 "
-     "% of the step. If several parts do, the part with the largest excess. Null if the device is "
-     "not slow."},
+     "Part of the step that makes the device slow: compute, input, launch (launch_ns, "
+     "compilation_ns and host_ns) or copies (output_ns, device_to_device_ns and offload_ns). The "
+     "device's time in this part exceeds the median of the devices with this step and program by "
+     "at least 5 % of the step. If several parts do, the part with the largest excess. Null if the "
+     "device is not slow."},
     {"over_ns", TM_INT, "ns",
      "Excess of the device in the part named in the column slow: its time, minus the median over "
      "the devices with this step and program. Null if the column slow is null."},
@@ -152,7 +153,8 @@ static const tm_column rank_columns[] = {
      "Part that makes the device slow in most steps: the most frequent pod.step.slow. Null if "
      "fewer than half of all steps have it."},
     {"slow_steps", TM_INT, "",
-     "Number of steps in which pod.step.slow is the value of the column slow."},
+     "Number of steps with the most frequent value of pod.step.slow, also if the column slow is "
+     "null."},
     {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over the steps in slow_steps."},
     {"program", TM_TEXT, "",
      "Name of the compiled program with the most device time; null if unknown. This device is "
@@ -163,7 +165,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
     .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
-           "step by part. In large jobs, only steps in which the device is slow.",
+           "step by part. If these are over 20,000 rows, only steps in which the device is slow.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,
