@@ -144,10 +144,10 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
     [I_NAME] =
         {"name", TM_TEXT, "",
          "Name of the item. network: the host, or several hosts if no operation shows which of "
-         "them is slow. split: the stages that differ. Among the kinds: stall is host time over 1 "
-         "ms and over 5 times the host time of the other ranks; input is the host waiting in the "
-         "data loader; gc is Python's garbage collection; launch is the lag from a launch call, or "
-         "from the end of an event, to the start of the next event."},
+         "them is slow. split: the stages that differ. Among the kinds: stall is host time that "
+         "exceeds that of the other ranks by over 1 ms and is over 5 times as long; input is the "
+         "host waiting in the data loader; gc is Python's garbage collection; launch is the lag "
+         "from a launch call, or from the end of an event, to the start of the next event."},
     [I_RANKS] = {"ranks", TM_INT, "", "Number of ranks that the item is about."},
     [I_SAVED] =
         {"saved_ns", TM_INT, "ns",
@@ -298,8 +298,9 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
 static const tm_table_def network_def = {
     .name = "whatif.network",
     .doc = "A row for each class of operations (kind, size, number of ranks and hosts) that is "
-           "slow if a certain host takes part. There are rows only if all comparable classes of at "
-           "least 1 MiB are slow with this host.",
+           "slow if a certain host takes part. There are rows only if these comparable classes are "
+           "all slow with this host: those of at least 1 MiB, and those of at least the size of a "
+           "slow class.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
