@@ -207,7 +207,7 @@ static tm_status read_rank(reader *r, size_t i, tm_error *err) {
         if (k == best)
             continue;
         snprintf(text, sizeof text, "%s: %s of its rank is read instead: %s", r->inputs[k].path,
-                 ns < 0  ? "it is not a dump, and a dump"
+                 ns < 0  ? "not a dump; a dump"
                  : older ? "a newer dump"
                          : "another dump",
                  r->inputs[best].path);

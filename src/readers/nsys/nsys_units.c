@@ -56,7 +56,8 @@ tm_status tm_nsys_read_clock(const tm_db *db, tm_nsys_clock *out, tm_error *err)
         out->system_ns = -1;
     if (out->shift_ns < -shift_most || out->shift_ns > shift_most)
         return tm_fail(err, TM_ERR_INPUT, db->path, -1,
-                       "the times of this report were shifted by over 30 years");
+                       "the times of this report were shifted by over 30 years: export it again "
+                       "without a shift");
     return TM_OK;
 }
 

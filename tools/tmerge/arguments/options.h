@@ -47,7 +47,7 @@
         TM_OPTION_MEMORY, TM_OPTION("quiet", 'q', NULL, "show no progress"),                       \
         TM_OPTION("strict", 0, NULL,                                                               \
                   "exit with status 3 if figures could be off because of missing records"),        \
-        TM_OPTION("times", 0, NULL, "print how long each phase took"),                             \
+        TM_OPTION("times", 0, NULL, "print how long each phase took, and the peak memory"),        \
         TM_OPTION("progress", 0, "WHEN", "auto (on a terminal), always or never"), TM_OPTION_COLOR
 
 #endif

@@ -22,13 +22,13 @@
 
 static const tm_option options[] = {
     {"format", 0, "FORMAT",
-     "perfetto (Perfetto's own format, for any size: the usual one; tmerge reads it too), chrome "
-     "(Chrome's JSON for small windows, for tmerge and Chrome: Perfetto 56 leaves out events that "
-     "overlap on a stream, and rounds times to 256 ns), csv (one line per event), sqlite (a "
-     "database with all tables and events), archive (the original traces, with tmerge's clock "
-     "offsets, which Perfetto 58 applies and older versions ignore), or the call stacks of all "
-     "ranks as folded (one line per stack, for flame graph tools) or speedscope (JSON for "
-     "speedscope.app, which refuses PyTorch's own traces). Without --format, the ending of FILE "
+     "perfetto (usual): Perfetto's own format, for any size; tmerge reads it too. chrome: "
+     "Chrome's JSON, for small windows; tmerge and Chrome read it, but Perfetto 56 leaves out "
+     "events that overlap on a stream, and rounds times to 256 ns. csv: one line per event. "
+     "sqlite: a database with all tables and events. archive: the original traces and tmerge's "
+     "clock offsets, which Perfetto 58 applies and older versions ignore. folded: the call stacks "
+     "of all ranks, one line per stack, for flame graph tools. speedscope: the same stacks as JSON "
+     "for speedscope.app, which refuses PyTorch's own traces. Without --format, the ending of FILE "
      "decides, such as .csv"},
     {"time", 0, "WHICH",
      "time of call stacks: host (time on the host, the default) or device (time of the GPU work "

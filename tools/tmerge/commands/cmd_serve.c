@@ -14,7 +14,7 @@
 static const char loopback[] = "127.0.0.1";
 
 static const tm_option options[] = {
-    {"port", 0, "N", "the port (0: any free port)"},
+    {"port", 0, "N", "the port; without --port or with 0, any free port"},
     {"address", 0, "ADDR",
      "an address of this machine other than 127.0.0.1, which other machines may reach: everybody "
      "with the URL can read the store, and nothing is encrypted"},

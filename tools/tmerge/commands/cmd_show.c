@@ -33,7 +33,7 @@ static const tm_option options[] = {
      "largest first, texts from Z to A"},
     {"top", 0, "N",
      "only the first N rows by --sort; without --sort, the N rows that cost most by the table's "
-     "own measure (see list --doc)"},
+     "own measure"},
     {"absolute", 0, NULL,
      "print points in time since the epoch; by default they count from the job's start, with a + "
      "before their unit (--json and --csv are always absolute)"},
