@@ -41,7 +41,8 @@ enum {
     [REPORT] = {"report", TM_TEXT, "", "Name of the nsys stats report."},                          \
     [NAME] = {"name", TM_TEXT, "", "Name of the call, kernel, operation or range."},               \
     [COUNT] = {"count", TM_INT, "", "Number of events with this name, over all ranks."},           \
-    [TOTAL] = {"total_" suffix, TM_INT, unit, "Sum of all values."},                               \
+    [TOTAL] = {"total_" suffix, TM_INT, unit,                                                      \
+               "Sum of all values: durations in stats.time, bytes in stats.size."},                \
     [SHARE] = {"share_pct", TM_REAL, "%",                                                          \
                "100 total_" suffix " / the sum over all rows of the report."},                     \
     [MEAN] = {"mean_" suffix, TM_REAL, unit, "total_" suffix " / count."},                         \
@@ -75,7 +76,8 @@ static const tm_table_def time_def = {
            "has a row for each request), openacc_sum, openmp_sum, osrt_sum, syscall_sum, "
            "um_cpu_page_faults_sum (by function; times are null) and library (calls of cuDNN and "
            "cuBLAS, which nsys does not list). Each report has the " LISTED_WORD
-           " rows with the largest total_ns and one row for the rest.",
+           " rows with the largest total_ns and one row for the rest, without median, deviation "
+           "and figures of ranks.",
     .columns = time_columns,
     .n_columns = N_COLUMNS,
     .n_keys = 2,

@@ -41,11 +41,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                "has started on every rank. Null if there is no limit."},
     [R_HIGH] = {"high_ns", TM_INT, "ns",
                 "Upper limit of offset_ns (see low_ns); null if there is no limit."},
-    [R_RESIDUAL] = {"residual_ns", TM_INT, "ns",
-                    "How much later than other ranks this rank ends its collectives: aligned end "
-                    "on this rank minus the median end over all ranks, then the median over the "
-                    "rank's matched collectives. It shows the error of the GPU's clock, and the "
-                    "effect of the rank's place in rings and trees."},
+    [R_RESIDUAL] =
+        {"residual_ns", TM_INT, "ns",
+         "How much later than other ranks this rank ends its collectives: aligned end on this rank "
+         "minus the median end over all ranks, then the median over the rank's matched "
+         "collectives. It shows the error of the GPU's clock, and the effect of the rank's place "
+         "in rings and trees. Null without matched collectives."},
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",

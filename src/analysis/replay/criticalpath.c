@@ -156,8 +156,8 @@ static const tm_column piece_columns[N_PIECE_COLUMNS] = {
                 "Name of the event or call, as in criticalpath.name. If pieces were merged, rank, "
                 "kind and name are those of the longest piece."},
     [P_EVENT] = {"event", TM_INT, "",
-                 "Row of the event or call in the rank's events in the store; null if the piece "
-                 "has no event or call."},
+                 "Row of the event or call in the rank's events in the store. If pieces were "
+                 "joined, of one of them. Null if the piece has no event or call."},
     [P_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
                  "Start of the piece on the job's clock, since the epoch."},
     [P_DURATION] = {"duration_ns", TM_INT, "ns",

@@ -77,8 +77,8 @@ static const tm_column columns[N_SHOWN] = {
 const tm_table_def tm_launched_table = {
     .name = "kernels.launched",
     .doc = "A row for each kernel, copy or set and its launcher, over all ranks. Each level has "
-           "the 5000 rows with the largest total_ns and a row for the rest. The rows of a level "
-           "add up to the time of all streams.",
+           "the 5000 rows with the largest total_ns and a row for the rest, which does not compare "
+           "ranks. The rows of a level add up to the time of all streams.",
     .columns = columns,
     .n_columns = N_SHOWN,
     .n_keys = S_INSIDE + 1,
