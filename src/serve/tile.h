@@ -28,7 +28,7 @@ typedef struct tm_tile_wish {
     bool shares; /* Write only shares, no events. Maps and folded hosts need no events. */
 } tm_tile_wish;
 
-/** Makes a tile, which tools/web/src/timeline/tile.ts reads:
+/** Makes a tile, which tools/web/src/timeline/decode.ts reads:
  * - version, number of ranks;
  * - for each rank: whether the tile has its GPU events, whether the tile has its host events, and
  *   its number of buckets. If this number is not 0, log2 of the bucket width, start of the first

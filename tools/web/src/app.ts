@@ -1,9 +1,8 @@
 /** The page's frame: header, list of views, address handling. */
 import { blocks, hideTip, heading, empty, tipAt } from "./ui";
 import { count, time } from "./format";
-import { leftOutNote } from "./left_out";
+import { leftOutNote, fetchUnread, unread } from "./served";
 import { GRAVEST } from "./job";
-import { fetchUnread, unread } from "./served";
 import { describeSides } from "./views/diff/sides";
 import { describeDumps } from "./views/hang";
 import type { Job, TableName } from "./data";

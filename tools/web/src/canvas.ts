@@ -1,4 +1,6 @@
-/** Painting functions that all canvases share. */
+/** Painting functions that all canvases share, and pictures of boxes that the reader can select. */
+import { h, type Child } from "./dom";
+import { hideTip, tipAt } from "./ui";
 
 /** Sets a canvas's size [CSS pixels], with @p ratio device pixels for each. Returns the context to draw with; null if the browser has no
  * canvas. */
@@ -54,4 +56,101 @@ export function clipped(
   ctx.clip();
   paint();
   ctx.restore();
+}
+
+/** Called with the index of a box: the words about it, and what a click, or Enter while it is selected, does. */
+export type BoxesOptions = Readonly<{ label: string; words: (box: number) => Child; choose: (box: number) => void }>;
+
+/** Paints a box. If it is the current one, its edge is thick and has the colour @p current. */
+export function paintBox(
+  ctx: CanvasRenderingContext2D,
+  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
+  fill: string,
+  current: string | null,
+): void {
+  fillBox(ctx, fill, x, y, Math.max(0.7, width - 1), height);
+  if (current !== null) stroke(ctx, current, 2, () => ctx.rect(x + 1, y + 1, Math.max(1, width - 3), height - 2));
+}
+
+export abstract class Boxes {
+  readonly element: HTMLElement;
+  protected readonly canvas: HTMLCanvasElement;
+  /** The box from which arrow keys move; -1: none. */
+  protected at = -1;
+  readonly #readout: HTMLElement;
+  /** Draws the boxes again when the element's size changes. The size also changes when the element leaves the page. */
+  readonly #resizing = new ResizeObserver(() => (this.element.isConnected ? this.draw() : this.#dispose()));
+
+  /** @param kind  kind of picture, a CSS class @param hint  text that is shown until the reader points at a box */
+  constructor(
+    readonly options: BoxesOptions,
+    kind: string,
+    hint: string,
+  ) {
+    this.canvas = h("canvas.flame", {
+      role: "application",
+      tabindex: 0,
+      "aria-roledescription": kind,
+      "aria-label": options.label,
+      on: {
+        mousemove: (e) => this.#point(e),
+        mouseleave: hideTip,
+        click: (e) => this.#under(e) >= 0 && this.choose(this.#under(e)),
+        keydown: (e) => this.#key(e),
+      },
+    });
+    this.#readout = h("p.note.flame-readout", { "aria-live": "polite" }, hint);
+    this.element = h("div.flame-box", this.canvas, this.#readout);
+    this.#resizing.observe(this.element);
+    document.addEventListener("themechange", this.draw);
+  }
+
+  #dispose(): void {
+    this.#resizing.disconnect();
+    document.removeEventListener("themechange", this.draw);
+  }
+
+  /** Lays the boxes out in this width [px]. Returns the height [px]. */
+  protected abstract layout(width: number): number;
+  protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
+  /** Returns the index of the box at a position [px]; -1 if there is none. */
+  protected abstract boxAt(x: number, y: number): number;
+  /** Handles a key. Returns whether it did, so that the page does not handle the key, too. */
+  protected abstract move(key: string): boolean;
+
+  protected choose(box: number): void {
+    this.options.choose(box);
+  }
+
+  protected readonly draw = (): void => {
+    const width = this.element.clientWidth,
+      ctx = width > 0 && sized(this.canvas, width, this.layout(width), window.devicePixelRatio || 1),
+      style = getComputedStyle(document.documentElement);
+    if (!ctx) return;
+    ctx.font = `12px ${style.fontFamily}`;
+    ctx.textBaseline = "middle";
+    this.paint(ctx, width, (name) => style.getPropertyValue(`--${name}`).trim());
+  };
+
+  protected say(words: Child): void {
+    this.#readout.replaceChildren(h("span", words));
+  }
+
+  #under(e: MouseEvent): number {
+    const box = this.canvas.getBoundingClientRect();
+    return this.boxAt(e.clientX - box.left, e.clientY - box.top);
+  }
+
+  #point(e: MouseEvent): void {
+    const found = this.#under(e);
+    this.canvas.style.cursor = found >= 0 ? "pointer" : "default";
+    if (found >= 0) tipAt([e.clientX, e.clientY], this.options.words(found));
+    else hideTip();
+  }
+
+  #key(e: KeyboardEvent): void {
+    if (e.key === "Enter" && this.at >= 0) this.choose(this.at);
+    else if (!this.move(e.key)) return;
+    e.preventDefault();
+  }
 }

@@ -1,5 +1,5 @@
 /** A call tree as a flame graph: each call is as wide as its time, above its callees. */
-import { Boxes, paintBox, type BoxesOptions } from "./boxes";
+import { Boxes, paintBox, type BoxesOptions } from "./canvas";
 import { cut, fitting, visible } from "./dom";
 import { readable } from "./timeline/theme";
 
@@ -149,6 +149,4 @@ export class Flame extends Boxes {
   }
 }
 
-export function callName(name: string): string {
-  return cut(visible(name), 160);
-}
+export const callName = (name: string): string => cut(visible(name), 160);

@@ -115,9 +115,7 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
 }
 
 /** Returns the unit for all values of an axis or map: the unit of the largest value. */
-export function timeUnit(values: Iterable<number | null>): Unit {
-  return unitOf(largest(values), TIMES);
-}
+export const timeUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values), TIMES);
 
 /** Returns the unit for a map, whose cells have room for few digits. It is the unit of the largest value. If that value would have only one
  * digit before the decimal point, it is the next finer unit, so that differences remain visible. */
@@ -179,9 +177,7 @@ export function share(part: number, whole: number): number | null {
   return whole > 0 ? (100 * part) / whole : null;
 }
 
-export function ratio(value: number | null): string {
-  return value === null ? NONE : grouped(value, 2);
-}
+export const ratio = (value: number | null): string => (value === null ? NONE : grouped(value, 2));
 
 /** Writes a value with three significant digits, for values of very different sizes. */
 export function significant(value: number): string {
@@ -196,9 +192,7 @@ export function times(value: number | null): string {
 }
 
 /** Ends a sentence with a full stop, unless it is empty or ended. */
-export function ended(text: string): string {
-  return text.replace(/[^.!?]$/, "$&.");
-}
+export const ended = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
 /** Joins the parts of a sentence, except empty and missing parts. */
 export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {

@@ -62,8 +62,6 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
   /** Heading; default: the name of the column. */
   readonly label?: string;
-  /** Whether the values are bytes of device memory, which are shown in GiB etc. */
-  readonly memory?: boolean;
   /** Shows at most two lines of a name from a trace, and the whole name on hover. */
   readonly name?: "name" | "narrow";
   /** The value is the name of a kernel, and is shortened. */
@@ -107,13 +105,8 @@ const NAME_LEAST = 26; // texts up to this length are not broken
 const NAME_SHORT = 12; // names up to this length are not broken
 
 /** Returns whether a column has numbers. Numbers that a double cannot hold are texts. */
-function isNumeric(column: Column): boolean {
-  return column.type === "int" || column.type === "real";
-}
-
-function amount(value: Cell): Cell {
-  return typeof value === "string" ? Number(value) : value;
-}
+const isNumeric = (column: Column): boolean => column.type === "int" || column.type === "real";
+const amount = (value: Cell): Cell => (typeof value === "string" ? Number(value) : value);
 
 function numbersOf(values: readonly Cell[]): (number | null)[] {
   return values.map(amount).map((value) => (typeof value === "number" ? value : null));
@@ -202,11 +195,11 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
   /* Units that suit all rows. Rows that a filter hides count, too, because a number in the filter is in the column's unit. */
   const units = timeUnits();
   const writers = columns.map(
-    ({ column, memory }) =>
+    ({ column }) =>
       new Writer(
         table.columns[table.place(column)]!,
         base.map((row) => table.cell(row, column)),
-        { exact: options.exact ?? false, memory: memory ?? isMemory(table, column), time: units.get(column) },
+        { exact: options.exact ?? false, memory: isMemory(table, column), time: units.get(column) },
       ),
   );
   const where = whereOf(

@@ -18,13 +18,8 @@ export function ofXla(job: Job): boolean {
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
 }
 
-export function hasGrids(job: Job): boolean {
-  return deviceWord(job) === "GPU" || !ofXla(job);
-}
-
-export function tellsTensorCores(job: Job): boolean {
-  return deviceWord(job) === "GPU";
-}
+export const hasGrids = (job: Job): boolean => deviceWord(job) === "GPU" || !ofXla(job);
+export const tellsTensorCores = (job: Job): boolean => deviceWord(job) === "GPU";
 
 /** Returns these facts about ranks:
  * - the ranks with a trace, ascending, and the host of each;
@@ -53,26 +48,17 @@ export function cutShort(job: Job): Set<number | null> {
   return new Set(table.all.filter((row) => table.cell(row, "truncated") === true).map((row) => table.num(row, "rank")));
 }
 
-export function severalRanks(job: Job): boolean {
-  return job.allRowsOf("job.rank") > 1;
-}
+export const severalRanks = (job: Job): boolean => job.allRowsOf("job.rank") > 1;
 
 /** Returns whether steps are marked. If not, the whole trace is step 0. */
-export function hasSteps(job: Job): boolean {
-  return job.table("job.job").amount(0, "steps") > 0;
-}
+export const hasSteps = (job: Job): boolean => job.table("job.job").amount(0, "steps") > 0;
 
 export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
   return job.table("overlap.rank").sum(column);
 }
 
-export function lacksRanks(job: Job): boolean {
-  return job.leftOut("job.rank") > 0;
-}
-
-export function communicates(job: Job): boolean {
-  return total(job, "comm_ns") > 0;
-}
+export const lacksRanks = (job: Job): boolean => job.leftOut("job.rank") > 0;
+export const communicates = (job: Job): boolean => total(job, "comm_ns") > 0;
 
 export type Kind = ReturnType<typeof kinds>[number];
 
@@ -115,9 +101,7 @@ export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
 
-export function kindWord(kind: string | null): string {
-  return KIND_WORDS[kind ?? ""] ?? kind ?? "";
-}
+export const kindWord = (kind: string | null): string => KIND_WORDS[kind ?? ""] ?? kind ?? "";
 
 /** Returns the name of a process group, the same everywhere: "0 (default_pg)". Before PyTorch 2.4 a missing description is "undefined". */
 export function groupWord(group: string | null, description: string | null): string {

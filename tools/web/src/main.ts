@@ -4,7 +4,7 @@ import { Job, unpacked } from "./data";
 import { callDevices } from "./dom";
 import { deviceWord } from "./job";
 import { hangTabs, reportTabs } from "./views";
-import { diffTabs } from "./views/diff";
+import { diffTabs } from "./views/diff/summary";
 
 /* Starts the page as soon as the tables are there. They come before the script in the document, so this need not wait for the whole
  * document. */

@@ -15,9 +15,7 @@ const KINDS: Readonly<Record<string, string>> = {
   before: "nothing recorded",
 };
 
-export function kindOf(piece: Piece): string {
-  return KINDS[piece.kind] ?? piece.kind;
-}
+export const kindOf = (piece: Piece): string => KINDS[piece.kind] ?? piece.kind;
 
 /** Returns the name to show for a piece. For work, it is the name of the call or kernel. For a piece of waiting or host time, it is
  * "before" and the name of the event that follows. */
@@ -27,9 +25,7 @@ export function nameOf(piece: Piece): string {
   return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
 }
 
-export function addressOf(piece: Piece): string {
-  return `${piece.step}.${piece.place}`;
-}
+export const addressOf = (piece: Piece): string => `${piece.step}.${piece.place}`;
 
 /** A piece of the path, from `begin` to `end` [ns from the job's begin], and its index in its step. */
 export type Piece = ReturnType<typeof pathOf>[number];

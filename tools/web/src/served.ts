@@ -1,10 +1,11 @@
-/** Asks the server for data that the page lacks. */
+/** What the page lacks of a store: names it, and asks the server for it. */
 import { rowsOf, type Cell, type Job, type TableName } from "./data";
+import { h, type Child } from "./dom";
+import * as f from "./format";
+import { href } from "./view";
 
 /** Returns whether the page comes from `tmerge serve`, not from a file. */
-export function isServed(job: Job): boolean {
-  return job.facts.served !== undefined;
-}
+export const isServed = (job: Job): boolean => job.facts.served !== undefined;
 
 /** Returns the server's answer. Throws an error whose message is a sentence without a full stop. */
 export async function ask(path: string, query: Readonly<Record<string, string | number>>, signal?: AbortSignal): Promise<Uint8Array> {
@@ -30,7 +31,7 @@ const SLICE = 16384;
 
 /** Largest number of rows of a table whose missing rows a view fetches. The rows of 1,024 ranks in 146 steps take a few seconds. If a table
  * is larger, the view has only the rows in the page. */
-export const READ_MAX = 150_000;
+const READ_MAX = 150_000;
 
 /** Returns the tables whose missing rows have to be fetched before a view of them can be drawn. */
 export function unread(job: Job, names: readonly TableName[]): TableName[] {
@@ -62,4 +63,65 @@ async function fetchAll(job: Job, name: TableName, reported: (n: number) => void
     reported(rows.length);
   }
   job.keepWhole(name, rows);
+}
+
+/* Tables that leftOutNote() does not name, because the views that draw them say themselves what is missing. */
+const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
+const TABLES_SAID = 3;
+
+function joined(parts: readonly Child[], between: string): Child {
+  return parts.map((part, i) => (i > 0 ? [between, part] : part));
+}
+
+/** Returns a sentence about rows of these tables that are in the store but not in the page; null if the page has all rows. */
+export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
+  const short = names.filter((name) => job.leftOut(name) > 0);
+  const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
+    other = large.filter((name) => !SAID_BY_VIEWS.includes(name));
+  if (short.length === large.length && other.length === 0) return null;
+  const { ranks, ranks_kept: ranksKept, steps, steps_kept: stepsKept, cell_ranks: cellRanks, cell_steps: cellSteps } = job.facts;
+  const parts: Child[] = [],
+    cells = short.some((name) => job.hasKeys(name, ["rank", "step"]));
+  if (ranks !== undefined && ranksKept !== undefined && ranksKept < ranks && short.some((name) => job.hasKeys(name, ["rank"])))
+    parts.push(
+      `${f.grouped(ranksKept)} of ${f.grouped(ranks)} ranks: those with the most and the least cost, wait, compute and idle time, the first, the last, and some between`,
+    );
+  if (steps !== undefined && stepsKept !== undefined && stepsKept < steps && short.some((name) => job.hasKeys(name, ["step"])))
+    parts.push(
+      `${f.grouped(stepsKept)} of ${f.grouped(steps)} steps: those with most waiting, the longest and the most uneven, the first, the last, and the longest of every few`,
+    );
+  if (cells && cellRanks && cellSteps && (cellRanks.length < (ranksKept ?? 0) || cellSteps.length < (stepsKept ?? 0)))
+    parts.push(`${f.grouped(cellRanks.length)} ranks in ${f.grouped(cellSteps.length)} steps in tables with a row for each rank and step`);
+  const some = (parts.length > 0 ? other : names.length > 1 ? short : [])
+    .slice(0, TABLES_SAID)
+    .map((name) => [`${f.grouped(job.rowsOf(name))} of ${f.grouped(job.allRowsOf(name))} rows of `, h("code", name)]);
+  if (some.length > 0)
+    parts.push([
+      joined(some, ", "),
+      `${other.length > some.length ? " and of other tables" : ""}${parts.length > 0 ? ", the largest" : ""}`,
+    ]);
+  const rows = names.length === 1 ? [`${f.grouped(job.rowsOf(names[0]!))} of ${f.grouped(job.allRowsOf(names[0]!))} rows`] : [];
+  const said = [...rows, ...parts];
+  const filter = job.hasKeys(short[0]!, ["rank"]) ? " --rank N" : job.hasKeys(short[0]!, ["step"]) ? " --step N" : "";
+  return h(
+    "p.note.left-out",
+    "This page holds ",
+    said.length > 0 ? joined(said, "; ") : "a part of what this view shows",
+    ". Sums, medians and ranges cover all. The rest: ",
+    isServed(job) && names.length > 1
+      ? [
+          h("a", { href: href("tables", { name: short[0]! }) }, "load all rows of ", h("code", short[0])),
+          ` (a table of more than ${f.grouped(READ_MAX)} rows is loaded only on request; this view then has them, too)`,
+        ]
+      : h("code", `tmerge show ${storeName(job)} ${short[0]}${filter}`),
+    isServed(job) ? "." : [", or in a page like this: ", h("code", `tmerge serve ${storeName(job)}`), "."],
+  );
+}
+
+/** Returns the name of the store. A page from a file does not contain the name, so this guesses it from the name of the page's file. */
+export function storeName(job: Job): string {
+  const { served } = job.facts;
+  if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";
+  const file = decodeURIComponent(location.pathname.split("/").pop() ?? "");
+  return /^[\w.-]+\.html$/.test(file) ? file.replace(/\.html$/, ".h5") : "STORE";
 }

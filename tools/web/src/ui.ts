@@ -48,7 +48,7 @@ export function tip<E extends HTMLElement>(element: E, content: () => Child): E 
 
 // Numbers with their origin ------------------------------------------------------------------------
 
-export type Origin = Place & { readonly row: number };
+type Origin = Place & { readonly row: number };
 
 /** Shows a number with its origin: table, row and column, on hover and for tests. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
@@ -129,13 +129,8 @@ export function folded(summary: Child, ...children: Child[]): HTMLElement {
   return h("details.definitions", h("summary", summary), ...children);
 }
 
-export function note(...children: Child[]): HTMLElement {
-  return h("p.note", ...children);
-}
-
-export function empty(...children: Child[]): HTMLElement {
-  return h("p.empty", ...children);
-}
+export const note = (...children: Child[]): HTMLElement => h("p.note", ...children);
+export const empty = (...children: Child[]): HTMLElement => h("p.empty", ...children);
 
 /** Prepares a text from tmerge's tables, which may contain names from traces, for the page. */
 export function prose(text: string | null): string {
@@ -280,9 +275,7 @@ export function select(
   return h("label.select", h("span.label", label), box);
 }
 
-export function controls(...children: Child[]): HTMLElement {
-  return h("div.controls", ...children);
-}
+export const controls = (...children: Child[]): HTMLElement => h("div.controls", ...children);
 
 // Legend -------------------------------------------------------------------------------------------
 
@@ -309,4 +302,17 @@ export function swatches(
     colors.map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
     after,
   );
+}
+
+/** Makes a box with the notices. It reads them when the reader opens it, because they are at the end of the file and may not be loaded
+ * before. */
+export function licences(): HTMLElement {
+  const fallback = "The file was cut short: they are missing.";
+  const text = () => document.getElementById("licences")?.textContent ?? fallback;
+  const attributes = { tabindex: 0, role: "region", "aria-label": "Licences" };
+  const box = h("details.definitions", { on: { toggle: open } }, h("summary", "Notices and licences"));
+  function open(): void {
+    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // a closed element cannot get the focus
+  }
+  return section("Libraries in this page", box);
 }

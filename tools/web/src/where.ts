@@ -86,9 +86,7 @@ function testOf(table: Table, { column, label, factor }: Named, operator: string
   return (row) => cellOf(row) !== null && ordered(Number(cellOf(row)) - value, operator);
 }
 
-function lower(cell: Cell): string {
-  return cell === null ? "" : visible(String(cell)).toLowerCase();
-}
+const lower = (cell: Cell): string => (cell === null ? "" : visible(String(cell)).toLowerCase());
 
 const HOLDS: Readonly<Record<string, (order: number) => boolean>> = {
   "!=": (order) => order !== 0,

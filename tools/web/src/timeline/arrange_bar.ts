@@ -2,7 +2,7 @@
 import { fill, h, keepFocus } from "../dom";
 import * as f from "../format";
 import { segmented, select } from "../ui";
-import type { Measure, Order } from "./arrange";
+import type { Measure, Order } from "./layout";
 import { COLORINGS, type Coloring } from "./coloring";
 import type { Controller } from "./controller";
 import { MEASURES, rampOf } from "./heat";

@@ -15,9 +15,7 @@ export function noWaitsOf(job: Job): string | null {
   return check.text(0, "align") === "none" ? "clocks were not compared (--align=none)" : null;
 }
 
-export function rankNumber(job: JobBlock, member: Member): number {
-  return job.ranks[member.at]!.rank;
-}
+export const rankNumber = (job: JobBlock, member: Member): number => job.ranks[member.at]!.rank;
 
 export function inOrder(operation: Operation): Member[] {
   return [...operation.members].sort((a, b) => a.begin - b.begin || a.at - b.at);

@@ -1,15 +1,30 @@
 /** The canvas: paints the job and finds what is at a position. */
 import { fillBox, clipped } from "../canvas";
 import * as f from "../format";
-import { hostsOf, plain, sorted, type Arrangement, type Host, type Order } from "./arrange";
+import {
+  hostsOf,
+  plain,
+  sorted,
+  layout,
+  rowAt,
+  rowsIn,
+  type Arrangement,
+  type Host,
+  type Order,
+  type Box,
+  type CounterRow,
+  type HostRow,
+  type Layout,
+  type RankRow,
+  type Row,
+  type SubRow,
+} from "./layout";
 import type { AreaTab } from "./area_panel";
 import { cellTime, cellWords, paintMap, type MapRow } from "./heat";
 import { visible } from "../dom";
-import { layout, rowAt, rowsIn, type Box, type CounterRow, type HostRow, type Layout, type RankRow, type Row, type SubRow } from "./layout";
 import { paletteOf, type Coloring, type Palette } from "./coloring";
-import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values } from "./counters";
+import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type Values, type FarCounters } from "./counters";
 import type { Flag } from "./flags";
-import type { FarCounters } from "./far_counter";
 import type { Curves } from "./memory";
 import { lowest, trackKey, type Lanes } from "./lanes";
 import { launchesOf } from "./launches";
@@ -22,7 +37,7 @@ import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint
 import * as beside from "./paint_rows";
 import { heightIn, type Path, type Placed } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
-import { Scale } from "./scale";
+import { Scale } from "./span";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";

@@ -1,7 +1,7 @@
 /** Executes commands: changes the state and redraws before the next frame. */
 import type { Page } from ".";
 import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from "./chart";
-import type { Arrangement, Measure } from "./arrange";
+import type { Arrangement, Measure } from "./layout";
 import { addFlag } from "./flags";
 import type { FarArea, askSame } from "./far";
 import { launchesOf } from "./launches";

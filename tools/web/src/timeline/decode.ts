@@ -1,16 +1,59 @@
-/** Decodes the page's timeline blocks, as src/report/timeline*.c writes them. */
-import { Bytes } from "./bytes";
+/** Decodes the page's timeline blocks, as src/report/timeline*.c writes them, and windows from a server (src/serve/tile.c). */
 import { Events, LANE_KINDS, LAST, STREAM, TRANSFER, UNMATCHED } from "./model";
+
+export class Bytes {
+  #at = 0;
+  readonly #text = new TextDecoder();
+
+  constructor(readonly data: Uint8Array) {}
+
+  get done(): boolean {
+    return this.#at >= this.data.length;
+  }
+
+  /** Reads a varint. Exact up to 2^53, which no time from the job's begin reaches. */
+  number(): number {
+    const data = this.data;
+    let byte = data[this.#at++];
+    if (byte === undefined) throw new Error("a block ends too early");
+    if (byte < 0x80) return byte;
+    let value = byte & 0x7f;
+    let scale = 0x80;
+    do {
+      byte = data[this.#at++];
+      if (byte === undefined) throw new Error("a block ends too early");
+      value += (byte & 0x7f) * scale;
+      scale *= 0x80;
+    } while (byte >= 0x80);
+    return value;
+  }
+
+  /** Reads a zigzag varint. */
+  signed(): number {
+    const value = this.number();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+
+  text(): string {
+    return this.#text.decode(this.bytes(this.number()));
+  }
+
+  /** Returns the next n bytes without copying. */
+  bytes(n: number): Uint8Array {
+    if (this.#at + n > this.data.length) throw new Error("a block ends too early");
+    this.#at += n;
+    return this.data.subarray(this.#at - n, this.#at);
+  }
+}
 
 const VERSION = 3;
 const TRUNCATED = 1,
-  NO_CLOCK = 2,
-  WALL_CLOCK = 4;
+  NO_CLOCK = 2;
 const PART_GPU = 1,
   PART_HOST = 2;
 
 /** Reads `n` items. */
-export function list<T>(n: number, read: (i: number) => T): T[] {
+function list<T>(n: number, read: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(read(i));
   return out;
@@ -71,7 +114,6 @@ export function decodeJob(data: Uint8Array) {
       host,
       truncated: (flags & TRUNCATED) !== 0,
       noClock: (flags & NO_CLOCK) !== 0, // its clock cannot be compared with others
-      wallClock: (flags & WALL_CLOCK) !== 0,
       domain: bytes.number(),
       uncertainty: bytes.number(),
       spread: bytes.number(),
@@ -234,7 +276,7 @@ export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
 }
 
 /** Decodes n events, which are the rest of the bytes. */
-export function decodeColumns(bytes: Bytes, n: number): Events {
+function decodeColumns(bytes: Bytes, n: number): Events {
   const out = new Events(n);
   const waits = [-1],
     operations = [-1];
@@ -248,4 +290,39 @@ export function decodeColumns(bytes: Bytes, n: number): Events {
   out.wait = Float64Array.from(waits);
   out.operation = Int32Array.from(operations);
   return out;
+}
+
+const TILE_VERSION = 2;
+const GPU_IN = 1,
+  HOST_IN = 2;
+
+/* Decodes the shares of a rank, in units of 1/255. Each kind has n buckets, `width` [ns] wide, one kind after another. */
+function decodeShares(bytes: Bytes, n: number) {
+  const width = 2 ** bytes.number(),
+    begin = bytes.signed();
+  return { n, width, begin, shares: bytes.bytes(LANE_KINDS * n) };
+}
+
+export type Shares = ReturnType<typeof decodeShares>;
+
+/* Reads whether the tile has the rank's GPU events, and its host events. */
+function decodeRank(bytes: Bytes) {
+  const flags = bytes.number(),
+    n = bytes.number();
+  return { gpu: (flags & GPU_IN) !== 0, host: (flags & HOST_IN) !== 0, shares: n > 0 ? decodeShares(bytes, n) : null };
+}
+
+export type Tile = ReturnType<typeof decodeTile>;
+
+/** Decodes a tile. The ranks of the tile are in the order of the request, and a track names its rank by the index in this order (`at`). The
+ * details are not decoded here, but in event_details.ts. */
+export function decodeTile(data: Uint8Array) {
+  const bytes = new Bytes(data),
+    version = bytes.number();
+  if (version !== TILE_VERSION) throw new Error(`the window has version ${version}, not ${TILE_VERSION}`);
+  const ranks = list(bytes.number(), () => decodeRank(bytes)),
+    names = list(bytes.number(), () => bytes.text()),
+    n = bytes.number(),
+    events = decodeColumns(new Bytes(bytes.bytes(bytes.number())), n);
+  return { ranks, names, events, details: bytes.bytes(bytes.number()) };
 }

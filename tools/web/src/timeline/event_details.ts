@@ -1,6 +1,6 @@
 /** Decodes details of events, such as launches and sizes, which are not in the columns of the timeline. src/report/timeline_details.c
  * writes them. */
-import { Bytes } from "./bytes";
+import { Bytes } from "./decode";
 import { lowest } from "./lanes";
 import type { Events } from "./model";
 

@@ -6,9 +6,8 @@ import { Lanes, trackKey } from "./lanes";
 import { Events, THREAD, UNMATCHED, type Operation, type Part, type Rank, type Span, type Track } from "./model";
 import type { FineShares } from "./pyramid";
 import { hasEvents, missingParts } from "./sums";
-import { decodeMeeting } from "./decode";
-import { decodeTile, type Shares, type Tile } from "./tile";
-import { type Reported, Column, columnsBy, RankReported, reportedOf } from "./event_details";
+import { decodeMeeting, decodeTile, type Shares, type Tile } from "./decode";
+import { Column, columnsBy, RankReported, reportedOf, type Reported } from "./event_details";
 
 /** Delay before a request [ms], so that turning the wheel does not send a request per notch. */
 const PATIENCE = 60;
@@ -354,9 +353,7 @@ export class Finer {
 }
 
 /* Returns a rank as in the page, without events from the server. */
-function bare(rank: Rank): Rank {
-  return rank.served ? { ...rank, served: undefined } : rank;
-}
+const bare = (rank: Rank): Rank => (rank.served ? { ...rank, served: undefined } : rank);
 
 /* Returns the page's tracks by key; undefined for a key that several tracks have. */
 function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {

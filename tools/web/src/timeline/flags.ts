@@ -18,9 +18,7 @@ const MOST = 50,
 /* Flags of the page as long as it is open. The address does not keep them, because another view has another address. */
 let kept: string | undefined;
 
-function saved(): string {
-  return document.getElementById(NOTES)?.textContent ?? "";
-}
+const saved = (): string => document.getElementById(NOTES)?.textContent ?? "";
 
 /** Writes flags as a text such as "150370000-150370000:a%20note", separated by commas. The text contains no "<", so it cannot end the
  * element that holds it. */

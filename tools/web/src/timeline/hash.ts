@@ -3,7 +3,7 @@ import { addressOf } from "../path";
 import type { Params } from "../view";
 import { parseRanges, writeRanges } from "./area";
 import { AREA_TABS } from "./area_panel";
-import type { Measure, Order } from "./arrange";
+import type { Measure, Order } from "./layout";
 import { NOWHERE } from "./chart";
 import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";

@@ -1,10 +1,9 @@
 /** The map of ranks over time: a row for each rank or folded host, and a colour for each stretch of time. */
 import * as f from "../format";
-import type { Measure } from "./arrange";
+import type { Measure } from "./layout";
 import type { Chart } from "./chart";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
-import type { Canvas } from "./paint_lane";
-import { pixelOf } from "./rects";
+import { pixelOf, type Canvas } from "./paint_lane";
 
 /** Width of a cell [px]. */
 const CELL = 2;
@@ -69,9 +68,7 @@ export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at
 
 let picture: HTMLCanvasElement | undefined;
 
-export function cellTime(canvas: Pick<Canvas, "scale">): number {
-  return CELL / canvas.scale.k;
-}
+export const cellTime = (canvas: Pick<Canvas, "scale">): number => CELL / canvas.scale.k;
 
 export function paintMap({ ctx, theme, scale }: Canvas, rows: readonly MapRow[], measure: Measure, data: MapData): void {
   const n = Math.max(1, Math.ceil(scale.width / CELL)),

@@ -106,9 +106,7 @@ export class RankLanes {
   }
 }
 
-function group(track: Track): number {
-  return track.kind === THREAD ? 1 : 0;
-}
+const group = (track: Track): number => (track.kind === THREAD ? 1 : 0);
 
 /* Merges two lists of rows, each sorted by begin, then row. Sorting both together would take as long as drawing a frame. */
 function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {

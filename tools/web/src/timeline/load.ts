@@ -16,9 +16,7 @@ import { pageReported } from "./event_details";
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
 /* Pauses, so that other tasks can run. A frame can then be drawn between two large blocks. */
-function turn(): Promise<void> {
-  return new Promise((done) => setTimeout(done, 0));
-}
+const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 
 async function loadRest(data: ChartData): Promise<void> {
   const [operations, events, details] = await Promise.all([

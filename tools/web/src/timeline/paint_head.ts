@@ -5,8 +5,7 @@ import * as f from "../format";
 import type { Flag } from "./flags";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
-import { Scale } from "./scale";
-import { ticks } from "./span";
+import { Scale, ticks } from "./span";
 import { setFont, type Theme } from "./theme";
 
 export const STRIP_HEIGHT = 46;

@@ -35,9 +35,7 @@ function inRows(operation: Operation, input: JoinInput): readonly Member[] {
   return members;
 }
 
-function rowOf(member: Member, input: JoinInput): RankRow {
-  return input.rows[member.at]!;
-}
+const rowOf = (member: Member, input: JoinInput): RankRow => input.rows[member.at]!;
 
 function bottomOf(member: Member, input: JoinInput): number {
   const row = rowOf(member, input);

@@ -3,7 +3,7 @@ import type { Piece } from "../path";
 import { lowest, type RankLanes } from "./lanes";
 import type { RankRow } from "./layout";
 import { CALL, THREAD, type Span, type Track } from "./model";
-import type { Scale } from "./scale";
+import type { Scale } from "./span";
 
 /** A piece of the path on the timeline. `at`: index of its rank. */
 export type Placed = Readonly<{ piece: Piece; index: number; at: number; level: Level }>;

@@ -187,6 +187,4 @@ class Gathered {
 }
 
 /** Returns whether events of a kind are on host tracks, which are drawn only if their rank is opened. */
-export function isOpened(kind: number): boolean {
-  return kind >= GPU_ANNOTATION;
-}
+export const isOpened = (kind: number): boolean => kind >= GPU_ANNOTATION;

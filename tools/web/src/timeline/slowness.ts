@@ -1,8 +1,11 @@
 /** Slowness of kernels: the duration of each kernel, divided by the median duration of the same kernel on the other ranks. Kernels at the
  * same occurrence index are compared. */
-import { groupBy } from "../format";
 import type { Lanes } from "./lanes";
-import type { JobBlock } from "./model";
+import type { JobBlock, Span } from "./model";
+import * as f from "../format";
+import { Far } from "./far";
+import { windowOf } from "./finer";
+import { hasEvents } from "./sums";
 
 /* Groups the rows of kernels by step and name. Each group has, for every rank that recorded the whole step, a list of rows ascending by
  * begin. */
@@ -60,7 +63,7 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
   for (const all of groups.values()) {
-    const byCount = groupBy(all, (list) => list.length);
+    const byCount = f.groupBy(all, (list) => list.length);
     for (const lists of byCount.values()) compare(lists, lanes.events.duration, out);
     yield;
   }
@@ -78,5 +81,124 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
     if (performance.now() < until) continue;
     await new Promise((done) => setTimeout(done, 0));
     until = performance.now() + SLICE;
+  }
+}
+
+/** `seen`: number of ranks read so far, of all. `ranks`: for each its number, then for each event its begin, its duration, and the duration
+ * divided by the median on the other ranks [1e-6]. */
+type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] } & Record<"step" | "seen" | "of", number>>;
+
+/** If ratios of more events than this are known, all are dropped. */
+const KEPT = 1_000_000;
+
+/** Requests the ratios of kernels as they come into view. */
+export class FarSlowness {
+  /** Known ratios, by the index of the rank and then by begin. Each entry has the events with this begin: [duration, ratio, duration,
+   * ratio, ...]. */
+  readonly #known = new Map<number, Map<number, number[]>>();
+  /** Pairs of a window and a rank for which all ratios are known, as keys. */
+  readonly #asked = new Set<string>();
+  readonly #places: Map<number, number>;
+  readonly #far: Far<Answer, Answer>;
+  #n = 0;
+  /** Number that changes with each answer. */
+  #version = 0;
+  #lanes: Lanes | null = null;
+  /** Key of the inputs from which the ratios were computed last. */
+  filled = "";
+  #ratios = new Float32Array(0);
+  #pending: readonly string[] = [];
+
+  constructor(
+    readonly job: JobBlock,
+    readonly changed: () => void,
+  ) {
+    this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
+    this.#far = new Far<Answer, Answer>(
+      "slow",
+      (_, answer) => this.#keep(answer),
+      () => {
+        this.#version++;
+        if (this.#far.state?.done && this.#far.state.failed === null) for (const key of this.#pending) this.#asked.add(key);
+        changed();
+      },
+    );
+  }
+
+  /** Returns, for each event, its duration divided by the median on the other ranks. The value is 0 if the event was not compared, or if
+   * its ratio is not known yet. Requests the missing ratios.
+   * @param places indices of the ranks whose events are drawn */
+  look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
+    const window = windowOf(span),
+      key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
+    if (lanes !== this.#lanes) this.#ratios = new Float32Array(lanes.events.n);
+    else if (key === this.filled) return this.#ratios;
+    this.#lanes = lanes;
+    this.filled = key;
+    for (const at of places) this.#fill(lanes, at, window);
+    this.#ask(window, span, places);
+    return this.#ratios;
+  }
+
+  #ask(window: Span, span: Span, places: ReadonlySet<number>): void {
+    const own = (at: number): string => `${window.begin} ${window.end} ${at}`,
+      missing = [...places]
+        .filter((at) => !this.#asked.has(own(at)) && hasEvents(this.job, this.job.ranks[at]!, span))
+        .sort((a, b) => a - b);
+    if (missing.length === 0) return;
+    this.#pending = missing.map(own);
+    this.#far.of({ from: window.begin, to: window.end, ranks: missing.map((at) => this.job.ranks[at]!.rank).join() });
+  }
+
+  #fill(lanes: Lanes, at: number, window: Span): void {
+    const { begin, duration } = lanes.events,
+      { compute } = lanes.of(at),
+      known = this.#known.get(at),
+      [first, end] = known ? compute.range(window) : [0, 0];
+    for (let i = first; i < end; i++) {
+      const row = compute.rows[i]!,
+        all = known!.get(begin[row]!) ?? [];
+      for (let k = 0; k < all.length; k += 2) if (all[k] === duration[row]) this.#ratios[row] = all[k + 1]!;
+    }
+  }
+
+  /** Stops requesting. Known ratios stay. */
+  stop(): void {
+    this.#far.stop();
+  }
+
+  /** Progress or error in words; "" if no request is running. */
+  get words(): string {
+    const { state } = this.#far;
+    if (state?.failed) return `Kernels cannot be compared: ${state.failed}.`;
+    if (!this.loading) return "";
+    return state
+      ? `Comparing kernels, ${f.grouped(state.value.seen)} of ${f.count(state.value.of, "rank")} of step ${state.value.step} read …`
+      : "";
+  }
+
+  get loading(): boolean {
+    return this.#pending.some((key) => !this.#asked.has(key)) && !this.#far.state?.done;
+  }
+
+  #keep(answer: Answer): Answer {
+    if (this.#n > KEPT) {
+      this.#known.clear();
+      this.#asked.clear();
+      this.#n = 0;
+    }
+    for (const [rank, ...events] of answer.ranks) {
+      const at = this.#places.get(rank!);
+      if (at === undefined) continue;
+      let known = this.#known.get(at);
+      if (!known) this.#known.set(at, (known = new Map<number, number[]>()));
+      for (let i = 0; i < events.length; i += 3) {
+        const all = known.get(events[i]!) ?? [];
+        if (all.length === 0) known.set(events[i]!, all);
+        all.push(events[i + 1]!, events[i + 2]! / 1e6);
+      }
+      this.#n += events.length / 3;
+    }
+    return answer;
   }
 }

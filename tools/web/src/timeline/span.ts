@@ -1,4 +1,4 @@
-/** The visible part of the job's time, and how keys and gestures move it. */
+/** The visible part of the job's time, how keys and gestures move it, and where its times are on the canvas. */
 import type { Span } from "./model";
 
 /** Minimum span [ns]: recordings have no finer resolution. */
@@ -50,13 +50,38 @@ export function ticks(span: Span, n: number): { at: number[]; step: number } {
 }
 
 /** Writes "150370000-157430000", in whole nanoseconds. */
-export function write(span: Span): string {
-  return `${Math.round(span.begin)}-${Math.round(span.end)}`;
-}
+export const write = (span: Span): string => `${Math.round(span.begin)}-${Math.round(span.end)}`;
 
 export function parse(text: string | undefined, duration: number): Span | null {
   const match = /^(\d{1,16})-(\d{1,16})$/.exec(text ?? "");
   if (!match) return null;
   const span = { begin: Number(match[1]), end: Number(match[2]) };
   return span.end > span.begin && span.begin < duration ? clamp(span, duration) : null;
+}
+
+export class Scale {
+  /** Pixels per nanosecond. */
+  readonly k: number;
+
+  /** @param left  left edge of the lanes [px];  @param width  width of the lanes [px] */
+  constructor(
+    readonly span: Span,
+    readonly left: number,
+    readonly width: number,
+  ) {
+    this.k = width / (span.end - span.begin);
+  }
+
+  x(time: number): number {
+    return this.left + (time - this.span.begin) * this.k;
+  }
+
+  /** Returns the ends of the visible part of a span [px], which may be this far beyond the lanes. */
+  visible({ begin, end }: Span, margin = 0): [number, number] {
+    return [Math.max(this.left - margin, this.x(begin)), Math.min(this.left + this.width + margin, this.x(end))];
+  }
+
+  time(x: number): number {
+    return this.span.begin + (x - this.left) / this.k;
+  }
 }

@@ -5,10 +5,9 @@ import { fill, h, name, type Child } from "../dom";
 import * as f from "../format";
 import { tableSection } from "../grid";
 import { ranksOf } from "../job";
-import { licences } from "../licences";
+import { licences, heading, prose, factsList } from "../ui";
 import { keptWords } from "../timeline";
 import { decodeJob } from "../timeline/decode";
-import { heading, prose, factsList } from "../ui";
 import { tablesNamed, type View } from "../view";
 import { part } from "./part";
 

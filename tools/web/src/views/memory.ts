@@ -17,9 +17,7 @@ const UNUSED = 50, // % of the reserved memory
 const NEAR = 0.4; // if the peak is at least this share of the capacity, the chart's scale reaches the capacity anyway
 
 /* Returns the type of a device: "cuda" for "cuda:0". */
-function typeOf(device: string): string {
-  return device.split(":")[0]!;
-}
+const typeOf = (device: string): string => device.split(":")[0]!;
 
 type Device = ReturnType<typeof devicesOf>[number];
 
@@ -120,13 +118,8 @@ function chosenOf({ job, params }: Context, devices: readonly Device[]): Device 
   return (devices.find((device) => keyOf(device) === params.get("device")) ?? devices.find(({ row }) => row === most))!;
 }
 
-function label(device: Device): string {
-  return `rank ${device.rank}, ${visible(device.device)}`;
-}
-
-function keyOf(device: Device): string {
-  return `${device.rank} ${device.device}`;
-}
+const label = (device: Device): string => `rank ${device.rank}, ${visible(device.device)}`;
+const keyOf = (device: Device): string => `${device.rank} ${device.device}`;
 
 function curves(context: Context, devices: readonly Device[], chosen: Device): HTMLElement {
   const { job, params } = context,

@@ -25,9 +25,7 @@ const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: num
 
 type Order = "cost" | "rank";
 
-function orderOf({ params }: Context): Order {
-  return params.get("order") === "rank" ? "rank" : "cost";
-}
+const orderOf = ({ params }: Context): Order => (params.get("order") === "rank" ? "rank" : "cost");
 
 /* Returns the rows of the ranks that cost most, in order of cost or of rank. */
 function costly(job: Job, order: Order): number[] {

@@ -97,9 +97,7 @@ function integrity(job: Job): Child {
   return wrong(prose(what ?? ""), text, "What was recorded", "job.integrity");
 }
 
-function sentence(text: string): Child[] {
-  return told(f.ended(text));
-}
+const sentence = (text: string): Child[] => told(f.ended(text));
 
 // Three findings ------------------------------------------------------------------------------------
 
@@ -177,9 +175,7 @@ export function balanceFinding(job: Job): Finding {
 }
 
 /** Returns the number of clocks: usually one per host. */
-export function clocksOf(job: Job): number {
-  return job.table("clock.rank").different("domain");
-}
+export const clocksOf = (job: Job): number => job.table("clock.rank").different("domain");
 
 /** Returns whether arrivals on different hosts can be compared. */
 export function clockFinding(job: Job): Finding {

@@ -403,9 +403,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
 // The view --------------------------------------------------------------------------------------------
 
 /* Writes what the ideal pace is: the pace of the other ranks or, in a job of one rank, the rank's own usual pace. */
-function paceWord(job: Job): string {
-  return severalRanks(job) ? "its peers’ pace" : "its usual pace";
-}
+const paceWord = (job: Job): string => (severalRanks(job) ? "its peers’ pace" : "its usual pace");
 
 function title(job: Job): string {
   const waste = job.table("whatif.job").num(0, "waste_pct");

@@ -25,9 +25,7 @@ const BOUNDS = ["compute", "memory", "communication"];
 
 const rate = (value: number) => f.grouped(value, f.digitsOf(value));
 
-function tellsWork(job: Job): boolean {
-  return job.table("hlo.rank").sum("known_pct") > 0;
-}
+const tellsWork = (job: Job): boolean => job.table("hlo.rank").sum("known_pct") > 0;
 
 function kindsOf(job: Job) {
   const categories = job.level("hlo.work", "category");

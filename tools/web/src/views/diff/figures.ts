@@ -65,9 +65,7 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
   "job.job.hosts": ["Hosts", "neither"],
 };
 
-export function labelOf(figure: string): string {
-  return FIGURES[figure as PlaceName]?.[0] ?? figure;
-}
+export const labelOf = (figure: string): string => FIGURES[figure as PlaceName]?.[0] ?? figure;
 
 /** Returns the label of a row's figure, with the row's kind of steps. */
 export function labelOfRow(table: Figures, row: number): string {
@@ -90,9 +88,7 @@ export function isChange(verdict: string | null): boolean {
 }
 
 /** Returns whether there are too few steps to distinguish a change from chance. */
-export function isUnjudged(verdict: string | null): boolean {
-  return verdict === "too few steps";
-}
+export const isUnjudged = (verdict: string | null): boolean => verdict === "too few steps";
 
 /** Returns the state of a changed figure: worse, better, or neither. */
 export function stateOf(figure: string, verdict: string | null): State {

@@ -21,9 +21,7 @@ function timesOf(table: Names, row: number) {
 }
 
 /* Returns whether times are per call, because A or B has too few steps. */
-function isByCall(table: Names): boolean {
-  return table.n > 0 && table.text(0, "per") === "call";
-}
+const isByCall = (table: Names): boolean => table.n > 0 && table.text(0, "per") === "call";
 
 function writeCalls(value: number): string {
   return f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));

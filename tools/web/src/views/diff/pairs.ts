@@ -1,19 +1,19 @@
-/** Pairs of bars for A and B on one scale, with the noise. */
-import type { Job } from "../../data";
+/** Pairs of bars for A and B on one scale, with the noise, and the views made of them: figures by role, and steps. */
+import type { Job, Table } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
-import { figure, legend, sign, tip, lines } from "../../ui";
-import { isChange, labelOfRow, stateOf, write, writeChange, writePercent, type Figures } from "./figures";
+import { figure, legend, sign, tip, lines, empty, heading, section, showAll } from "../../ui";
+import { isChange, labelOfRow, stateOf, write, writeChange, writePercent, figureColumns, type Figures } from "./figures";
+import type { Context, View } from "../../view";
+import { part } from "../part";
 
-export const SIDES = ["a", "b"] as const;
-export type Side = (typeof SIDES)[number];
+const SIDES = ["a", "b"] as const;
+type Side = (typeof SIDES)[number];
 
-export function sidesLegend(): HTMLElement {
-  return legend("a: A, before; b: B, after");
-}
+export const sidesLegend = (): HTMLElement => legend("a: A, before; b: B, after");
 
 /** Draws the bars of A and B, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
-export function pairBars(
+function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
   scale: number,
@@ -40,7 +40,7 @@ export function pairBars(
   return tip(box, content);
 }
 
-export function pairHead(title: string, values: readonly string[]): HTMLElement {
+function pairHead(title: string, values: readonly string[]): HTMLElement {
   return h(
     "div.pair.head",
     h("span.pair-name", title),
@@ -125,3 +125,105 @@ function pair(job: Job, table: Figures, row: number, scale: number, short: (valu
     h("span.pair-value", change === 0 ? "0" : inPercent),
   );
 }
+
+function titleOf(table: Table<"diff.rank">, row: number): string {
+  const a = table.text(row, "a_ranks"),
+    b = table.text(row, "b_ranks");
+  const one = (ranks: string | null) => (ranks !== null && /^\d+$/.test(ranks) ? `Rank ${ranks}` : `Ranks ${ranks ?? "none"}`);
+  return a === b ? one(a) : `${one(a)} of A, ${one(b).toLowerCase()} of B`;
+}
+
+export const roles: View = {
+  id: "roles",
+  title: "Figures by role",
+  needs: ["diff.rank", "diff.side"],
+  parts: [
+    ({ job }) => {
+      const table = job.table("diff.rank"),
+        byRole = table.by("role");
+      return [
+        heading(
+          "Figures by role",
+          "Ranks of one role run the same number of collectives of each kind in a step: those of a pipeline stage, for example. A change in only one role is not one of the whole job.",
+        ),
+        byRole.size === 0 && empty("No rank of A and B can be compared."),
+        byRole.size === 1 && "All ranks have one role, so these are the figures of the job.",
+        byRole.size > 0 && sidesLegend(),
+        [...byRole.values()].map((rows) => {
+          const n = rows.filter((row) => isChange(table.text(row, "verdict"))).length;
+          return section(
+            titleOf(table, rows[0]!),
+            n === 0 ? "Nothing changed beyond noise." : `${n} of ${rows.length} figures changed beyond noise.`,
+            pairs(job, table, rows, table.all),
+          );
+        }),
+      ];
+    },
+    part("diff.rank", "The same as a table", {}, "role; a_ranks: ranks of A; b_ranks: ranks of B", ({ table }) => figureColumns(table)),
+  ],
+};
+
+const SHOWN = 64;
+
+function labelOf(a: number | null, b: number | null): string {
+  return a === b ? `step ${a}` : f.joined(", ", a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`);
+}
+
+function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
+  const a = table.num(row, "a_ns"),
+    b = table.num(row, "b_ns"),
+    change = table.num(row, "change_ns");
+  const steps = (["a", "b"] as const)
+    .map((side) => [table.num(row, `${side}_step`), side.toUpperCase()] as const)
+    .map(([step, side]) => (step === null ? `${side} has none` : `step ${step} of ${side}`));
+  return h(
+    "div.pair",
+    { "data-place": table.num(row, "place") ?? "" },
+    h("span.pair-name", labelOf(table.num(row, "a_step"), table.num(row, "b_step"))),
+    pairBars({ a, b }, null, scale, `${steps.join(", ")}: A ${f.time(a)}, B ${f.time(b)}`, () =>
+      lines(steps.join(", "), `A ${f.time(a)}, B ${f.time(b)}`),
+    ),
+    [a, b].map((value) => h("span.pair-value", f.scaled(value, unit, digits))),
+    h("span.pair-value", change === null ? f.NONE : (change > 0 ? "+" : "") + f.scaled(change, unit, digits)),
+  );
+}
+
+function bars(context: Context, table: Table<"diff.step">): HTMLElement {
+  const values = table.rows.flatMap((_, row) => [table.num(row, "a_ns"), table.num(row, "b_ns")]);
+  const unit = f.timeUnit(values),
+    digits = f.columnDigits(values, unit);
+  const scale = Math.max(1, ...values.map((value) => value ?? 0));
+  const all = context.params.get("all") === "1" || table.n <= SHOWN;
+  return section(
+    "Step time by place",
+    sidesLegend(),
+    h(
+      "div.pairs",
+      pairHead("", [`A, ${unit.name}`, `B, ${unit.name}`, `B − A, ${unit.name}`]),
+      table.rows.slice(0, all ? table.n : SHOWN).map((_, row) => bar(table, row, scale, unit, digits)),
+    ),
+    !all && showAll(context, `Show all ${f.grouped(table.n)} places`),
+  );
+}
+
+export const steps: View = {
+  id: "steps",
+  title: "Steps",
+  needs: ["diff.step", "diff.side"],
+  parts: [
+    (context) => {
+      const table = context.job.table("diff.step"),
+        [a, b] = [0, 1].map((row) => context.job.table("diff.side").amount(row, "steps"));
+      return [
+        heading(
+          "Steps",
+          "The first step of A next to the first of B, and so on. A difference in all steps is the job’s; one in a single step may be chance. Partly recorded steps are left out.",
+        ),
+        table.n === 0 && empty("Neither A nor B has a whole step."),
+        table.n > 0 && a !== b && `A has ${f.count(a!, "whole step")}, B ${f.grouped(b!)}: the places that one of them lacks stay empty.`,
+        table.n > 0 && bars(context, table),
+      ];
+    },
+    part("diff.step", "The same as a table", {}, "place; a_step: step of A; b_step: step of B; a_ns: A; b_ns: B; change_ns: B − A"),
+  ],
+};

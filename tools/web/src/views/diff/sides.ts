@@ -1,8 +1,9 @@
-/** The two jobs that are compared. */
-import type { ColumnOf, Job } from "../../data";
+/** The two jobs that are compared, and how changes are distinguished from chance. */
+import type { ColumnOf, Job, TableName } from "../../data";
 import { h, name, type Child } from "../../dom";
 import * as f from "../../format";
-import { figure, factsList } from "../../ui";
+import { figure, factsList, licences, heading, section } from "../../ui";
+import { tablesNamed, type View } from "../../view";
 
 /** Writes "A 8 ranks, 4 steps · B 8 ranks, 5 steps". */
 export function describeSides(job: Job): string {
@@ -52,3 +53,34 @@ export function sideCards(job: Job): HTMLElement {
     }),
   );
 }
+
+export const about: View = {
+  id: "about",
+  title: "About the data",
+  needs: tablesNamed("diff.side diff.job diff.kernel"),
+  parts: [
+    ({ job }) => {
+      const doc = <N extends TableName>(table: N, column: ColumnOf<N>) => job.table(table).docOf(column);
+      return [
+        heading(
+          "About the data",
+          "Which stores were compared, and how a change is distinguished from chance. Nothing on this page is loaded from elsewhere.",
+        ),
+        sideCards(job),
+        section(
+          "How changes are judged",
+          factsList([
+            ["A and B of a figure", doc("diff.job", "a")],
+            ["Noise", doc("diff.job", "noise")],
+            ["Verdict on a figure", doc("diff.job", "verdict")],
+            ["Noise of a kernel", doc("diff.kernel", "noise_ns")],
+            ["Verdict on a kernel", doc("diff.kernel", "verdict")],
+            ["Role of a rank", doc("diff.rank", "role")],
+          ]),
+        ),
+        section("Made by", factsList([["tmerge", name(job.version)]])),
+        licences(),
+      ];
+    },
+  ],
+};

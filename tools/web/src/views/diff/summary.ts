@@ -4,15 +4,17 @@ import { h } from "../../dom";
 import * as f from "../../format";
 import { grid } from "../../grid";
 import { empty, folded, link, note, prose, section, sign } from "../../ui";
-import { tablesNamed, type State, type View } from "../../view";
+import { tablesNamed, type State, type Tab, type View } from "../../view";
+import { tables } from "../tables";
 import { changed, figureColumns, isUnjudged, stateOf } from "./figures";
-import { pairs, sidesLegend } from "./pairs";
-import { sideCards } from "./sides";
+import { kernels, operators } from "./names";
+import { pairs, roles, sidesLegend, steps } from "./pairs";
+import { about, sideCards } from "./sides";
 
 const STEP: PlaceName = "overview.step.step_ns";
 
 /** Returns the state of B compared to A, by step time. */
-export function verdictState(job: Job): State {
+function verdictState(job: Job): State {
   const table = job.table("diff.job");
   // There is one state for the whole job, or one for each kind of step.
   const states = table.all.filter((row) => table.text(row, "figure") === STEP).map((row) => stateOf(STEP, table.text(row, "verdict")));
@@ -20,9 +22,7 @@ export function verdictState(job: Job): State {
 }
 
 /* Replaces the ASCII spellings that tmerge uses in terminals. */
-function typeset(text: string | null): string {
-  return prose(text).replaceAll(" -> ", " → ");
-}
+const typeset = (text: string | null): string => prose(text).replaceAll(" -> ", " → ");
 
 function title(job: Job): HTMLElement {
   const remarks = job.table("diff.remark");
@@ -87,10 +87,21 @@ function rest(job: Job): HTMLElement | null {
   );
 }
 
-export const summary: View = {
+const summary: View = {
   id: "summary",
   title: "Summary",
   needs: tablesNamed("diff.remark diff.side diff.job"),
   state: verdictState,
   parts: [({ job }) => [title(job), sideCards(job), changes(job), unjudged(job), rest(job)]],
 };
+
+/** The views of a comparison, in the order of the list. */
+export const diffTabs: readonly Tab[] = [
+  { group: "", views: [summary] },
+  { group: "", views: [steps] },
+  { group: "", views: [roles] },
+  { group: "", views: [kernels] },
+  { group: "", views: [operators] },
+  { group: "The data", views: [tables] },
+  { group: "The data", views: [about] },
+];
