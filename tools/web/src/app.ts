@@ -123,7 +123,6 @@ export class App {
     return h("nav.parts", { "aria-label": "Parts of this view" }, tab.views.map(link));
   }
 
-  /* Draws the view that the address names. */
   #open(): void {
     const { view: id, params } = parseHash(location.hash);
     const view = this.#views.find((v) => v.id === id) ?? this.#first;
@@ -246,8 +245,7 @@ export class App {
   }
 }
 
-/* When the key y is pressed, copies a whole name: the name under the pointer, else the name in the focused element, else the name of the
- * timeline's selection. */
+/* When the key y is pressed, copies a whole name: of what is under the pointer, else of the focused element, else of the selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -264,9 +262,8 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes the number of steps and their length: "4 steps of 42.1 ms". The length is of replayed steps, because savings are percentages of
- * it. If the mean time from one step mark to the next is much longer, writes both: "2 steps of 450.0 µs (40.0 µs replayed)". If there are
- * several kinds of steps, leaves out the length, because each kind has its own. */
+/** Writes the number of steps and their length: "4 steps of 42.1 ms", the length of replayed steps, of which savings are percentages.
+ * If step marks are much longer apart, writes both. Several kinds of steps have a length each, so then there is none. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");

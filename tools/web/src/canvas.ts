@@ -2,8 +2,7 @@
 import { h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
-/** Sets a canvas's size [CSS pixels], with @p ratio device pixels for each. Returns the context to draw with; null if the browser has no
- * canvas. */
+/** Sets the size of a canvas [CSS px], with @p ratio device pixels for each. Returns its context; null if the browser has none. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
   const ctx = canvas.getContext("2d");
   canvas.width = Math.round(width * ratio);
@@ -13,7 +12,6 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number, 
   return ctx;
 }
 
-/** Strokes a path. */
 export function stroke(
   ctx: CanvasRenderingContext2D,
   color: string,
@@ -75,8 +73,7 @@ export function paintBox(
 export abstract class Boxes {
   readonly element: HTMLElement;
   protected readonly canvas: HTMLCanvasElement;
-  /** The box from which arrow keys move; -1: none. */
-  protected at = -1;
+  protected at = -1; // the box from which arrow keys move; -1: none
   readonly #readout: HTMLElement;
   /** Draws the boxes again when the element's size changes. The size also changes when the element leaves the page. */
   readonly #resizing = new ResizeObserver(() => (this.element.isConnected ? this.draw() : this.#dispose()));

@@ -44,8 +44,7 @@ export function longName(text: string | null, narrow = false): Child {
   );
 }
 
-/** Draws a thin line from `from` to `to`, a mark at `middle`, and a mark at the outlier `far`. The width is a scale from 0 to @p scale. A
- * value that is null is not drawn. */
+/** Draws a line from `from` to `to`, a mark at `middle` and one at `far`, on a scale from 0 to @p scale. null is not drawn. */
 export function strip(
   [from, to, middle, far]: readonly [...range: [number | null, number | null], middle: number | null, far: number | null],
   scale: number,
@@ -65,8 +64,7 @@ export function strip(
   );
 }
 
-/** Shows a number that is the sum of a column. The column's name is shown on hover, and tests read it to check the number.
- * @param of.where conditions on the summed rows, such as "kind=htod, host_memory=pinned" */
+/** Shows a sum of a column. Tests check it by the column and by @p of.where, such as "kind=htod, host_memory=pinned". */
 export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
   return tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
     h("b", `sum of ${of.table} ${of.column}`),
@@ -79,8 +77,7 @@ export function sumFigure(text: string, of: Place & { readonly where?: string; r
 /** A figure of a band: its label, what it measures, its value, and the text below. */
 export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
 
-/** Makes a figure of a band from a column: the median over ranks, and below it the range over ranks. The caller may give another value or
- * text. On hover, shows the column's doc. */
+/** Makes a figure of a band from a column: the median over ranks, and below it their range, unless the caller gives others. */
 export function tile<N extends TableName>(
   job: Job,
   table: N,
@@ -94,7 +91,6 @@ export function tile<N extends TableName>(
   return [label, of.docOf(column), value ?? (median === null ? f.NONE : write(median)), below ?? spread(job, table, column, write)];
 }
 
-/** Places large figures side by side, as on Summary. */
 export function band(figures: readonly BandFigure[]): HTMLElement {
   return h(
     "dl.figures.few",

@@ -12,7 +12,6 @@ const COLORS = [...(["page", "ink", "ink-2", "ink-3", "line", "compute", "transf
 const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
-/* Returns the colours that the page has now. */
 function themeOf(): Theme {
   const style = getComputedStyle(document.documentElement);
   return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Theme;
@@ -20,8 +19,7 @@ function themeOf(): Theme {
 
 export interface ChartOptions {
   readonly label: string;
-  /** Height [px]. The page keeps this room free until the chart is drawn. */
-  readonly height: number;
+  readonly height: number; // [px]; the page keeps this room free until the chart is drawn
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;

@@ -8,7 +8,6 @@ export type TableName = keyof Tables;
 /** The columns of a table. For a union of tables: the columns of any of these. */
 export type ColumnOf<N extends TableName> = Tables[N];
 
-/** A table and one of its columns. */
 export type Place = { [N in TableName]: { readonly table: N; readonly column: ColumnOf<N> } }[TableName];
 
 /** A table and column as one name: "overlap.rank.comm_ns". */
@@ -36,7 +35,6 @@ interface RawTable<N extends TableName> {
   prose: number;
   form?: Form;
   columns: [ColumnOf<N>, Column["type"], string, string, number][];
-  /** By column. */
   cells?: Cell[][];
   n: number;
   left_out?: number;
@@ -57,9 +55,8 @@ interface RawWhole {
 /** Kind of the generic chart for a table that has no view of its own. */
 export type Form = "bars" | "map" | "line";
 
-/** Facts for the page that are in no table (src/report/facts.c). `served`: name of the store, if `tmerge serve` makes the page. If the page
- * leaves out ranks or steps: their number in the job (ranks, steps), and in the page (_kept); runs of ranks without a trace (missing), each
- * as first rank and number of ranks. cell_ranks and cell_steps: those for which tables by rank and step have rows. */
+/** Facts that are in no table (src/report/facts.c). ranks, steps: of the job; _kept: in the page; missing: runs of ranks without a trace, by
+ * first and last rank; cell_ranks, cell_steps: those for which tables by rank and step have rows; served: name of the store. */
 export type Facts = Readonly<
   Record<string, string | number | null | undefined | readonly number[] | readonly (readonly [number, number])[] | readonly Host[]> &
     Partial<Record<"world_size" | "ranks" | "ranks_kept" | "steps" | "steps_kept" | "missing_count" | "host_count", number>> &
@@ -70,8 +67,7 @@ export type Facts = Readonly<
     }
 >;
 
-/** A host: its name, number of ranks and first rank; the times that its ranks compute, idle, wait, and make others wait [ns]; the rank that
- * causes most wait. */
+/** A host: name, ranks, first rank; compute, idle, wait, and wait of others that it causes [ns]; the rank that causes most. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
 type RawPage = Readonly<Record<"version" | "name" | "begin", string> & { kind: "report" | "diff" | "hang"; facts: Facts }> & {
@@ -86,8 +82,7 @@ export class Table<N extends TableName = TableName> {
   readonly top: number;
   readonly prose: number;
   readonly form: Form | undefined;
-  /** Number of rows that are only in the store. */
-  readonly leftOut: number;
+  readonly leftOut: number; // number of rows that are only in the store
   readonly #whole: RawWhole | undefined;
   readonly #places: ReadonlyMap<string, number>;
 
@@ -189,8 +184,7 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Groups the rows by their texts in the given columns. Each group has the number of its rows and the sums of columns. It can also say
-   * whether any of its rows has a value in a column. */
+  /** Groups the rows by their texts in these columns. A group has the number of its rows, and the sums of columns. */
   groups(by: readonly ColumnOf<N>[]) {
     const whole = this.#whole?.by,
       isWhole = whole !== undefined && by.every((column) => whole.includes(column)),
@@ -228,8 +222,7 @@ export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
-/** Returns the table in a server's answer to a query. The build does not know the names of its columns. If `more` is true, the answer has
- * only the first rows. */
+/** Returns the table in a server's answer to a query. `more`: the answer has only the first rows. */
 export function tableFrom(text: string) {
   const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
   return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
@@ -270,10 +263,8 @@ export class Job {
   readonly kind: RawPage["kind"];
   readonly version: string;
   readonly name: string;
-  /** The job's begin [ns since the epoch]; null if no event exists. */
-  readonly begin: bigint | null;
-  /** How the store was made: options, world size, ... */
-  readonly facts: Facts;
+  readonly begin: bigint | null; // the job's begin [ns since the epoch]; null if no event exists
+  readonly facts: Facts; // how the store was made: options, world size and so on
   readonly #tables = new Map<string, Table>();
   readonly #loading = new Map<string, Promise<void>>();
 

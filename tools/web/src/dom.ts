@@ -6,8 +6,7 @@ type Value = string | number | boolean | undefined;
 type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
 type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
-/** Attributes, handlers and styles of an element. The value true sets an attribute to the empty text. With false or undefined, the
- * attribute is not set. */
+/** Attributes, handlers and styles of an element. true sets an attribute to "", and false and undefined leave it out. */
 interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;
@@ -87,16 +86,14 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-/* Returns a text by which a control can be found again after a redraw. It has the name of the control's group, and the control's value,
- * name or text. */
+/* Returns a text that names a control also after a redraw: its group, and its value, name or text. */
 function markOf(control: HTMLElement): string {
   const { value, name } = control.dataset,
     group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
   return [control.tagName, group, value ?? name ?? control.getAttribute("aria-label") ?? control.textContent].join("\n");
 }
 
-/** Redraws the content of an element. If a control in it has the focus, the same control has the focus afterwards. If that control no
- * longer exists, the focus goes to @p otherwise. */
+/** Redraws an element. A control in it that had the focus keeps it or, if it is gone, gives it to @p otherwise. */
 export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLElement): void {
   const at = document.activeElement,
     held = at instanceof HTMLElement && at !== root && root.contains(at) ? at : null,
@@ -145,8 +142,7 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Shortens the names of kernels in the same way on the whole page. A name is shortened to the part that distinguishes the kernel. If
- * several names have the same part, the text after this part is kept, too. */
+/** Shortens the names of kernels to the part that distinguishes them and, if several share this part, what follows it. */
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
@@ -157,8 +153,7 @@ export function shortNames(names: readonly string[], length: number): string[] {
   return tellApart(reported.map(visible), length);
 }
 
-/** Shortens names such that different names look different. If several names begin with the same text, drops a part of this text, and keeps
- * the text in which they differ. */
+/** Shortens names such that different names look different: of a beginning that several share, a part is dropped. */
 export function tellApart(names: readonly string[], length: number): string[] {
   const sorted = [...new Set(names)].sort(),
     shown = new Map<string, string>();

@@ -9,8 +9,7 @@ export type Tree = Readonly<{ n: number } & Record<"name" | "color", readonly st
 /** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
-/** Lays out a part of the call tree. The call @p root and all calls below it fill the width; if @p root is -1, all roots together do. The
- * callers of @p root are above it and have the full width. Calls narrower than @p least are left out. */
+/** Lays out @p root, its callers and all calls below it (-1: all calls), without calls narrower than @p least. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);
@@ -35,8 +34,7 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-/** Returns the rows whose names contain the text, and the time of these rows. If a match is inside another match, its time counts only
- * once. */
+/** Returns the rows whose names contain the text, and their time. A match inside of another match does not add to it. */
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),

@@ -3,8 +3,7 @@
 export const NONE = "–";
 const THIN = "\u202f"; // narrow no-break space
 
-/** No-break space between a number and its unit. */
-export const SPACE = "\u00a0";
+export const SPACE = "\u00a0"; // no-break space between a number and its unit
 
 export function grouped(value: number, digits = 0): string {
   const [whole = "", part] = Math.abs(value).toFixed(digits).split(".");
@@ -13,8 +12,7 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Returns the number of decimals: two for values below 10, one for values below 1,000, and none for larger values. These limits apply to
- * the rounded values. */
+/** Returns the number of decimals, by the rounded value: two below 10, one below 1,000, otherwise none. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
@@ -57,9 +55,8 @@ export function time(ns: number | null): string {
 /* A number in a chosen unit stays below this, so it has at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* Returns the unit for numbers that are compared with one another. The terminal uses the same rule. The unit suits the largest number. If
- * the smallest number would then have fewer than two digits, a finer unit is chosen, but not so fine that the largest number gets more than
- * five digits before the decimal point. */
+/* Returns the unit for numbers that are compared, as the terminal does: that of the largest or, if the smallest would have fewer than two
+ * digits, a finer one in which the largest has at most five digits before the decimal point. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
@@ -82,16 +79,14 @@ export function byteColumnUnit(values: readonly (number | null)[], memory: boole
   return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 }
 
-/* Returns whether the times of a column are of single events. Otherwise, they are sums. For example, "mean_call_ns" is of events, and
- * "max_rank_ns" is the sum of a rank. */
+/* Tells times of single events, such as "mean_call_ns", from sums, such as "max_rank_ns". */
 function isOfEvents(name: string): boolean {
   return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 }
 
 type Times = Readonly<{ name: string; values: readonly (number | null)[] }>;
 
-/** Returns the unit of each time column. All columns of sums share a unit. All columns of single events (means, medians and extremes) share
- * a unit. If all values of a column would look like 0.00 in the shared unit, the column gets a finer one. */
+/** Returns the unit of each time column. Sums share one, and so do times of events. A column that would be all 0.00 has a finer one. */
 export function columnUnits(columns: readonly Times[]): Unit[] {
   const most = columns.map((column) => largest(column.values)),
     units = new Array<Unit | undefined>(columns.length);
@@ -117,8 +112,7 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
 /** Returns the unit for all values of an axis or map: the unit of the largest value. */
 export const timeUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values), TIMES);
 
-/** Returns the unit for a map, whose cells have room for few digits. It is the unit of the largest value. If that value would have only one
- * digit before the decimal point, it is the next finer unit, so that differences remain visible. */
+/** Returns the unit for a map, whose cells have room for few digits: the largest value has two or more before the decimal point. */
 export function mapUnit(values: Iterable<number | null>): Unit {
   return unitOf(largest(values) / 10, TIMES);
 }
@@ -235,7 +229,6 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Groups items by key. Items of a group keep their order. */
 export function groupBy<T, K>(items: Iterable<T>, keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {

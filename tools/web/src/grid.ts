@@ -60,39 +60,30 @@ export function columns<N extends TableName>(table: Table<N>, ...items: readonly
 
 export interface GridColumn<N extends TableName = TableName> {
   readonly column: ColumnOf<N>;
-  /** Heading; default: the name of the column. */
-  readonly label?: string;
+  readonly label?: string; // heading; default: the name of the column
   /** Shows at most two lines of a name from a trace, and the whole name on hover. */
   readonly name?: "name" | "narrow";
-  /** The value is the name of a kernel, and is shortened. */
-  readonly kernel?: boolean;
-  /** Returns the colour of a bar next to the value; undefined: no bar. The bar's length is the value's share of the largest in the
-   * column. */
+  readonly kernel?: boolean; // the value is the name of a kernel, and is shortened
+  /** Returns the colour of a bar next to the value, or undefined. The largest value of the column fills the bar. */
   readonly bar?: (row: number) => string | undefined;
-  /** Draws a share of 100 as a bar of this colour. */
-  readonly percent?: string;
+  readonly percent?: string; // draws a share of 100 as a bar of this colour
   /** Draws the cell's content. @p write formats the value as the column would. */
   readonly draw?: (row: number, write: Write) => Child;
   /** Formats each number with its own unit, so that the heading has none. */
   readonly write?: (value: number) => string;
   readonly after?: (row: number) => Child;
-  /** The column is left out on narrow pages. */
-  readonly spare?: boolean;
+  readonly spare?: boolean; // the column is left out on narrow pages
 }
 
 export interface GridOptions<N extends TableName = TableName> {
-  /** Label for screen readers; default: the heading above. */
-  readonly label?: string;
+  readonly label?: string; // label for screen readers; default: the heading above
   readonly rows?: readonly number[];
-  /** "-idle_ns": largest first; default: the order of the table. */
-  readonly sort?: Sort<N> | undefined;
+  readonly sort?: Sort<N> | undefined; // "-idle_ns": largest first; default: the order of the table
   /** A filter that the reader types: conditions (where.ts), and text that must occur in at least one column of a row. */
   readonly filter?: string | undefined;
-  /** Shows exact integers instead of one unit per column. */
-  readonly exact?: boolean;
+  readonly exact?: boolean; // shows exact integers instead of one unit per column
   readonly first?: number;
-  /** Leaves out columns that have no value in these rows. */
-  readonly known?: boolean;
+  readonly known?: boolean; // leaves out columns that have no value in these rows
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
   /** Returns whether the row's details are shown next to the table. */
@@ -115,8 +106,7 @@ function numbersOf(values: readonly Cell[]): (number | null)[] {
 /** Formats the values of a column, all in one unit and with the same number of decimals. */
 export class Writer {
   readonly unit: string;
-  /** One shown unit is this many of the column's own units. */
-  readonly factor: number = 1;
+  readonly factor: number = 1; // one shown unit is this many of the column's own units
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
@@ -155,12 +145,10 @@ function exactCell(value: Cell): Child {
   return f.exact(value);
 }
 
-/** Returns whether a column has sizes of device memory, which are shown in GiB. */
 export function isMemory(table: Table, column: ColumnOf<TableName>): boolean {
   return table.name.startsWith("memory.") && column.endsWith("bytes");
 }
 
-/* Returns the text of the last heading before an element. */
 function headingOver(element: HTMLElement): string {
   const before = [...document.querySelectorAll("main :is(h1, h2, h3, h4)")].filter(
     (each) => element.compareDocumentPosition(each) & Node.DOCUMENT_POSITION_PRECEDING,

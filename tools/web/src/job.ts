@@ -21,10 +21,8 @@ export function ofXla(job: Job): boolean {
 export const hasGrids = (job: Job): boolean => deviceWord(job) === "GPU" || !ofXla(job);
 export const tellsTensorCores = (job: Job): boolean => deviceWord(job) === "GPU";
 
-/** Returns these facts about ranks:
- * - the ranks with a trace, ascending, and the host of each;
- * - the ranks of the job without a trace (if there are many, only the first ones), and their number;
- * - the number of hosts of the job. */
+/** Returns the ranks with a trace, ascending, the host of each, the ranks of the job without one (if there are many, only the first),
+ * their number, and the number of hosts of the job. */
 export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
@@ -95,8 +93,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** What to write in place of the AllReduces of a job without any. If some kernels' names do not show their kind, these may be AllReduces.
- */
+/** What to write in place of the AllReduces of a job without any. Kernels of unknown kind may be AllReduces. */
 export function withoutAllReduce(all: readonly Kind[]): string {
   return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 }
@@ -120,8 +117,7 @@ export function kindsIn(text: string): string {
   return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 }
 
-/** Returns how many communication kernels were matched over ranks, how many there are, and the matched share in percent. The share is null
- * if there are none. */
+/** Returns how many communication kernels were matched over ranks, of how many, and their share [%]; null if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").amount(0, "unmatched");
@@ -129,8 +125,7 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** Returns the word of the verdict on stragglers, and the state that gives its colour. The state is "good" (green) only if the verdict
- * clears all ranks. */
+/** Returns the word of the verdict on stragglers, and the state that gives its colour: "good" only if it clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -139,8 +134,7 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** Returns a note on the first steps if ranks cause a large part of the waits indirectly, through other ranks. Ranks are then charged less
- * in the first steps. Otherwise, returns "". */
+/** Returns a note that the first steps charge ranks less, if ranks cause much of the waiting through others; otherwise "". */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
     indirect = table.sum("indirect_ns"),
@@ -150,8 +144,7 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** Checks whether clocks are too inaccurate to order arrivals. If they are, returns their uncertainty u and the skew of arrivals [ns];
- * otherwise null. The order of two begins is known only if they are at least 2 sqrt(u^2 + u^2) apart. */
+/** Returns the clocks' uncertainty u and the skew of arrivals [ns], if the skew is below 2 sqrt(u^2 + u^2); otherwise null. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -160,7 +153,6 @@ export function coarseClocks(job: Job): { uncertainty: number; skew: number } | 
   return 2 * Math.SQRT2 * uncertainty > skew ? { uncertainty, skew } : null;
 }
 
-/** Advice on marking steps in any program. */
 export const TO_MARK_STEPS =
   "To mark them, use prof.step() in PyTorch, StepTraceAnnotation in JAX, or an NVTX or roctx range around each whose name --step-pattern matches.";
 
@@ -187,8 +179,7 @@ export function worstUncertainty(job: Job): number | null {
 
 export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
-/** Returns the page's first sentence, which the terminal has, too. It says which rank delays the job. If no rank does, it says what costs
- * most. If nothing costs much, it says this. */
+/** Returns the page's first sentence, as in the terminal: which rank delays the job, else what costs most, else that nothing does. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -216,8 +207,7 @@ function captures(job: Job): boolean {
   return kinds.n > 0 && kinds.rows.every((_, row) => kinds.text(row, "phase") === "capture");
 }
 
-/* Returns the finding of a job without a straggler. If the job has one rank, that is the summary of the rank; otherwise, it is the first
- * advice. */
+/* Returns the finding of a job without a straggler: the summary of its only rank, or the first advice. */
 function withoutStraggler(job: Job): Verdict {
   const advice = job.table("advice.item");
   const alone = job.table("overview.job").text(0, "headline");

@@ -21,11 +21,9 @@ interface LineChartOptions {
 
 const BUCKETS = 256;
 
-/** More lines than this are drawn as a band. */
-export const LINES_MAX = 12;
+export const LINES_MAX = 12; // more lines than this are drawn as a band
 
-/** Chooses what to draw. The chosen lines are drawn as lines. The other lines are drawn as thin lines or, if there are many, together as a
- * band. `words` says in words what the thin lines or the band show. */
+/** Draws the chosen lines, and the others as thin lines or, if there are many, as a band. `words` says which of the two. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],
     many = all.length > LINES_MAX;
@@ -40,8 +38,7 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
   };
 }
 
-/** Builds the band. Takes the maximum of each line in each time bucket (a value stays the same until the next one), then the minimum,
- * median and maximum of these over lines. */
+/** Builds the band: each line's maximum in each time bucket, then the minimum, median and maximum of these over lines. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));

@@ -16,8 +16,7 @@ export interface HeatMap {
   readonly from?: number;
   /** Value with the strongest colour; default: the largest value. A larger value keeps small differences from using the whole ramp. */
   readonly to?: number;
-  /** Text in a row that has no values. */
-  readonly nothing?: string;
+  readonly nothing?: string; // text in a row that has no values
 }
 
 const CELLS_MAX = 1500;
@@ -26,8 +25,7 @@ const LABEL_HEIGHT = 15,
   LABEL_GAP = 10,
   LABELS_ROOM = 640; // px: total width of all columns on a narrow page
 const ROWS_TALL = 5000; // with more rows than this, the canvas would exceed the browser's height limit
-/** Maximum number of rows of a map in which every row has a label. */
-export const ROWS_NAMED = 96;
+export const ROWS_NAMED = 96; // maximum number of rows of a map in which every row has a label
 
 function place(value: number, from: number, to: number): number {
   return to > from ? Math.max(0, Math.min(1, (value - from) / (to - from))) : 0;
@@ -80,7 +78,6 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   return h("div.map-box", grid);
 }
 
-/* Makes a row without any value. @p why is shown in it. */
 function emptyRow(label: string, why: string): HTMLElement {
   return h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
 }
@@ -134,8 +131,7 @@ export function rampColors(ramp: string, what: "backgroundColor" | "color" = "ba
   return colors;
 }
 
-/* Returns how many rows or columns there are from one label to the next, so that labels do not overlap. @p room is the size of a label, @p
- * size the size of a row or column. */
+/* Returns the number of rows or columns from one label to the next, for labels of size @p room and rows of size @p size. */
 function labelStep(room: number, size: number): number {
   let step = 1;
   while (step * size < room) step *= 2;

@@ -17,8 +17,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 export const kindOf = (piece: Piece): string => KINDS[piece.kind] ?? piece.kind;
 
-/** Returns the name to show for a piece. For work, it is the name of the call or kernel. For a piece of waiting or host time, it is
- * "before" and the name of the event that follows. */
+/** Returns the name of a call or kernel; for waiting and host time, "before" and the name of the event that follows. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";

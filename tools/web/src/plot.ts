@@ -18,8 +18,7 @@ export interface PlotLine {
   readonly dash?: readonly number[];
   /** true: a value stays the same until the next one; default: values are interpolated. */
   readonly steps?: boolean;
-  /** Label of the line, above the end that `labelled` names. */
-  readonly label?: string;
+  readonly label?: string; // label of the line, above the end that `labelled` names
   readonly labelled?: "begin" | "end";
 }
 

@@ -15,13 +15,11 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis, its name, the function that writes its ticks, and values that the axis must include in addition to those of the points.
-   */
+  /** For each axis its name, the function that writes its ticks, and further values that it must include. */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
-  /** The row whose point has a thick edge. */
-  readonly chosen?: number | undefined;
+  readonly chosen?: number | undefined; // the row whose point has a thick edge
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
   /** Returns the dashed lines between the given ends of the axes. */
@@ -62,8 +60,7 @@ function tickBytes(value: number): string {
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s). It is larger if it stands for more operations. @p x and @p y are the names of
- * the axes. */
+/** Draws bandwidth against size. A spot is at (bytes, GB/s); @p x and @p y are the names of the axes. */
 export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
   return scatter({
     ...of,
@@ -72,7 +69,6 @@ export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [s
   });
 }
 
-/** Returns the size of a spot that stands for several operations. */
 export function spotSize(count: number): number {
   return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 }
@@ -92,8 +88,7 @@ export function boundShapes(
   return { shape, legend: shapeLegend(keys, "compute") };
 }
 
-/** Draws the rows of a table as a roofline: the floating-point rate against the operations per byte. A point is larger if it takes more
- * time. */
+/** Rows of a table as a roofline: the floating-point rate against the operations per byte. */
 interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen" | "click" | "roofs"> {
   readonly table: Table<N>;
   readonly rows: readonly number[];

@@ -26,11 +26,9 @@ export async function askJson<T>(...of: Parameters<typeof ask>): Promise<T> {
   return JSON.parse(new TextDecoder().decode(await ask(...of))) as T;
 }
 
-/** Rows per answer. */
-const SLICE = 16384;
+const SLICE = 16384; // rows per answer
 
-/** Largest number of rows of a table whose missing rows a view fetches. The rows of 1,024 ranks in 146 steps take a few seconds. If a table
- * is larger, the view has only the rows in the page. */
+/** Views fetch the missing rows of tables up to this size; those of 1,024 ranks in 146 steps take a few seconds. */
 const READ_MAX = 150_000;
 
 /** Returns the tables whose missing rows have to be fetched before a view of them can be drawn. */

@@ -35,19 +35,16 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
-  /** Text to the left of the bar; default: `label`. "" leaves out the text. */
-  readonly short?: string;
+  readonly short?: string; // text to the left of the bar; default: `label`. "" leaves out the text.
   readonly values: readonly number[];
   readonly href?: string;
   readonly note?: string;
-  /** Heading above the row, such as a new host. */
-  readonly heading?: string;
+  readonly heading?: string; // heading above the row, such as a new host
   readonly state?: "partial" | "torn" | "missing";
   readonly data?: Readonly<Record<string, string | number>>;
 }
 
-/** `shares`: parts are drawn as shares of their bar, so that all bars are equally long; `end`: text at the end of a row, default: the sum;
- * `scale`: value of a bar that fills the width, default: the largest sum. */
+/** `shares`: all bars are equally long; `end`: text after a bar (its sum); `scale`: value of a full bar (the largest sum). */
 export type StackOptions = Readonly<{ parts?: readonly Part[]; shares?: boolean; axis?: boolean; scale?: number }> & {
   readonly end?: (row: StackRow, total: number) => Child;
 };

@@ -31,7 +31,6 @@ function placeTip(box: { readonly left: number; readonly top: number; readonly b
   tooltip.style.top = `${below ? box.bottom + 6 : Math.max(4, box.top - own.height - 6)}px`;
 }
 
-/** Hides the tooltip, for example when the view changes. */
 export function hideTip(): void {
   if (tooltip) tooltip.hidden = true;
   document.querySelector("[aria-describedby=tip]")?.removeAttribute("aria-describedby");
@@ -200,8 +199,7 @@ export function searchBox(context: Context, key: string, placeholder: string, la
   return box;
 }
 
-/** Options to choose from: the text of each value, or a list of pairs of value and text. A list is needed if the values are numbers,
- * because it keeps the order. */
+/** Options: the text of each value, or pairs of value and text, which keep the order of values that are numbers. */
 type Options<T extends string> =
   | Readonly<Record<T, string>>
   | readonly (readonly [T, string])[]
@@ -214,25 +212,21 @@ function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T
   );
 }
 
-/** Makes a control to choose an option. The parameter @p key of the address has the chosen value; for the first option, the address has no
- * such parameter. Returns null if there are fewer than two options.
- * @param also parameters that a choice removes from the address */
+/** Makes a control to choose an option; null if there are fewer than two. The parameter @p key of the address has the chosen value, except
+ * the first. @param also parameters that a choice removes from the address */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options),
     set = keeper(context, key, also);
   return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
-/** Makes a control like chooser(). The address has the value of each option, also of the first one, because the default depends on the job.
- */
+/** As chooser(), but the address has the value also of the first option, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
-/** Makes a control like setting(), but as a list, for many items. If the chosen item is the empty text, the address has no parameter for
- * it.
- * @param textOf returns the text of an item */
+/** As setting(), but a list, for many items. The address has no parameter for the empty text. */
 export function pick<T extends string | number>(
   context: Context,
   label: string,
@@ -279,8 +273,7 @@ export const controls = (...children: Child[]): HTMLElement => h("div.controls",
 
 // Legend -------------------------------------------------------------------------------------------
 
-/** Makes a legend of colours. A key is the name of a colour in the style sheet. The legend may also be given as a text: "compute: Computes;
- * comm: Communicates". */
+/** Makes a legend of colours, named as in the style sheet; also from a text: "compute: Computes; comm: Communicates". */
 export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
   const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(
@@ -304,8 +297,7 @@ export function swatches(
   );
 }
 
-/** Makes a box with the notices. It reads them when the reader opens it, because they are at the end of the file and may not be loaded
- * before. */
+/** Makes a box with the notices. They are at the end of the file, so they are read when the reader opens it. */
 export function licences(): HTMLElement {
   const fallback = "The file was cut short: they are missing.";
   const text = () => document.getElementById("licences")?.textContent ?? fallback;

@@ -25,8 +25,7 @@ export interface View {
   readonly of?: readonly TableName[];
   /** Returns whether the list has the view; default: true. */
   shown?(job: Job): boolean;
-  /** Returns the view's state if it has a finding. The list of views shows the state, except for notes. Of the large tables, the function
-   * may read only those in `judges`. */
+  /** Returns the state of the view's finding, for the list of views. It may read only small tables, and those in `judges`. */
   state?(job: Job): State | undefined;
   readonly judges?: readonly TableName[];
   readonly wide?: boolean;

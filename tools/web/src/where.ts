@@ -2,8 +2,7 @@
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column as a filter may name it: by its name or its heading, one unit of which is `factor` of the column's own units. Numbers compared
- * with a heading are in the heading's unit. */
+/** A column by its name or heading. A number compared with a heading is in the heading's unit: `factor` of its own. */
 export type Named = Readonly<{ column: ColumnOf<TableName>; label: string; factor: number }>;
 
 type Test = (row: number) => boolean;
@@ -18,8 +17,7 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&|]|$)|[^\s;&|]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&|]|$/i;
 
-/** Parses a filter. Parts that are not conditions are ignored, and the result says what is wrong with them.
- * @param named the shown columns with their headings; the table's own column names are always known */
+/** Parses a filter, and says what is wrong in it. @param named the shown columns with their headings */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -100,8 +98,7 @@ function ordered(order: number, operator: string): boolean {
   return HOLDS[operator]?.(order) ?? order === 0;
 }
 
-/* Converts a number to the column's own unit. The number may have a unit. If it has none, and the filter names the heading, the number is
- * in the unit of the heading. */
+/* Converts a number, with or without a unit, to the column's own unit; without one it is in the heading's. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),

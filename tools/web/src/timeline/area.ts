@@ -8,14 +8,11 @@ import { missingParts } from "./sums";
 /** Sums over the events of one name or class in the area. */
 export interface AreaRow {
   readonly label: string;
-  /** Number of events that overlap the area. Only their overlap counts for times. */
-  count: number;
+  count: number; // number of events that overlap the area. Only their overlap counts for times.
   total: number;
-  /** For operators: time without nested operators. Otherwise the same as `total`. */
-  self: number;
+  self: number; // for operators: time without nested operators. Otherwise the same as `total`.
   most: number;
-  /** Total per rank, in the order of the chosen ranks. */
-  readonly byRank: Float64Array;
+  readonly byRank: Float64Array; // total per rank, in the order of the chosen ranks
 }
 
 class Sums {
@@ -45,13 +42,10 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums over the events of an area. Also says which ranks have gaps: ranks for which the page lacks device events, or host events, in a
- * part of the time range. */
+/** Sums over the events of an area, and how many ranks lack device events or host events in a part of it. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of the chosen ranks on the chosen streams and threads.
- * @param places indices of the chosen ranks
- * @param tracks keys of the chosen streams and threads; null: all
+/** Sums the events of chosen ranks on chosen streams and threads. @param places indices of ranks @param tracks keys, null: all
  * @param classes class of each kernel, by the number of its name; null if classes are unknown */
 export function areaOf(
   job: JobBlock,
@@ -98,7 +92,6 @@ export function areaOf(
   return { kernels: kernels.list(), classes: byClass.list(), operators: operators.list(), lacking: lacks(false), lackingHost: lacks(true) };
 }
 
-/** A rank's sums for one name in the area. */
 export type AreaPart = Pick<AreaRow, "count" | "total" | "self" | "most"> &
   Readonly<Record<"rank" | "kind", number> & Record<"name", string>>;
 
@@ -128,8 +121,7 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
   return { median: ((order[(n - 1) >> 1] ?? 0) + (order[n >> 1] ?? 0)) / 2, most, at: row.byRank.indexOf(most) };
 }
 
-/** Returns rows as CSV, in nanoseconds, with a column for each rank. Text that a spreadsheet would evaluate as a formula gets a leading
- * quote. */
+/** Returns rows as CSV, in nanoseconds, with a column for each rank. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
   const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
   const line = ({ label, count, total, self, most, byRank }: AreaRow) => [

@@ -29,8 +29,7 @@ const ROWS = 40,
 /* `time` returns a row's time; all columns of times get one unit. null: this column is not a time. */
 type Column = Readonly<{ title: string; write: (row: AreaRow) => Child; time: ((row: AreaRow) => number) | null }>;
 
-/* Returns the columns that compare ranks. For a few ranks, there is a column with the time of each. For two ranks, there is also one with
- * their difference. For many ranks, there are the median and the maximum. */
+/* Returns the columns that compare ranks: the time of each, of two ranks also the difference; of many ranks, median and maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
@@ -88,8 +87,7 @@ function words(tab: AreaTab, rows: readonly AreaRow[], area: Area): string {
 
 const WHAT = { kernels: "kernel", operators: "operator", classes: "class" } as const;
 
-/** Returns the tab to show. Sums by rank exist only for whole ranks, so if single streams or threads are marked, another tab is shown
- * instead of that one. */
+/** Returns the tab to show. If single streams or threads are marked, there are no sums by rank. */
 export function areaTab({ state: { tab, markedTracks }, data }: Controller): AreaTab {
   const threads = markedTracks && data.lanes?.events.tracks.every((track) => track.kind === THREAD || !markedTracks.has(trackKey(track)));
   return markedTracks && (tab === "ranks" || threads) ? (threads ? "operators" : "kernels") : tab;
@@ -111,8 +109,7 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* Asks the server for the sums of the marked area. Used if the page is served and lacks events. Returns the sums so far, and the progress
- * in words. */
+/* Asks the server for the sums of the marked area. Returns the sums so far, and the progress in words. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,

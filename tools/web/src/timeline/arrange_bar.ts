@@ -53,7 +53,6 @@ function colors(controller: Controller, several: boolean): HTMLElement | null {
   );
 }
 
-/* A menu to add a counter, and buttons to remove those shown. */
 function counters(controller: Controller): HTMLElement | null {
   const all = controller.data.counters,
     shown = controller.state.arrangement.counters,
@@ -93,7 +92,6 @@ function chosen(controller: Controller): HTMLElement | null {
   );
 }
 
-/* Legend of a map's colours. */
 function scale(measure: Measure): HTMLElement {
   const [, , doc] = MEASURES.find(([key]) => key === measure)!,
     ramp = rampOf(measure),

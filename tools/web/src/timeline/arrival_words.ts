@@ -29,8 +29,7 @@ function notComparable(operation: Operation, { job, noWaits }: Reported): string
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* Says which of the two ranks of a transfer waited. A receiver waits until its sender has arrived, but a sender may leave before its
- * receiver arrives. */
+/* Says which rank of a transfer waited. A receiver waits for its sender, but a sender may leave before its receiver arrives. */
 function transferWords(operation: Operation, reported: Reported): string {
   const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
@@ -48,7 +47,6 @@ function transferWords(operation: Operation, reported: Reported): string {
   return `The receiver, rank ${to}, waited ${f.time(Math.min(late, receiver.end - receiver.begin))}${about} for the sender, rank ${from}.`;
 }
 
-/* Returns why an operation has no known wait. */
 function whyNoWait(operation: Operation, reported: Reported): string {
   if (UNREPORTED.has(operation.kind)) return "No wait is known: the kind of this operation is not known.";
   if (!SYNCHRONISING.has(operation.kind))

@@ -56,8 +56,7 @@ const COMPUTE_KINDS = [COMPUTE, COPIES],
 const COARSE = 3;
 /** If the pointer is at most this far [px] from a flag, or from the line of the critical path, it counts as being on it. */
 const NEAR = 5;
-/** Minimum distance between a map's labels [px]. */
-const MAP_LABEL = 13;
+const MAP_LABEL = 13; // minimum distance between a map's labels [px]
 /** Maximum number of arrows from a host event to the events that it launched. */
 const MOST_ARROWS = 200;
 /** While classes are shown, rows with up to this many events in total are drawn as events, because shares do not distinguish classes. */
@@ -73,23 +72,19 @@ export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
   operations: readonly Operation[] = [];
-  /** The events; null until they are loaded. */
-  lanes: Lanes | null = null;
+  lanes: Lanes | null = null; // the events; null until they are loaded
   reported: Reported | null = null;
   /** Curves of device memory; null if they are not requested yet, or if none was recorded. */
   memory: Curves | null = null;
-  /** The class of each kernel, and the rate of each kernel that multiplies matrices. Both are indexed by the number of the kernel's name.
-   * null until loaded. */
+  /** Class of each kernel, and rate of each that multiplies matrices, by the number of its name; null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
   /** The launcher of each kernel, by the kernel's name; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
-  /** For each event, its duration divided by the median duration of the same event on the other ranks. 0 if no other rank has the event.
-   * null until requested. */
+  /** Duration of each event over its median on the other ranks; 0 if no other rank has it; null until requested. */
   slowness: Float32Array | null = null;
-  /** The counters that the job has. `values` has the values of the shown counters, by key. An entry is null if the values are not loaded
-   * yet, or if the job has none. */
+  /** The job's counters, and the values of those that are shown, by key. null: not loaded yet, or the job has none. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
   /** Fetches the counters of the visible window from the store. null if the page is not served, or if it has all events. */
@@ -105,8 +100,7 @@ export class ChartData {
   ) {}
 }
 
-/** What is under the pointer, or what is selected. It has the index of the rank, the row of the event and the number of the folded host;
- * each is -1 if there is none. It also has the operation and, if the critical path is shown, the piece of the path. */
+/** What is under the pointer, or selected: the rank, event and folded host (-1: none), the operation, the piece of the path. */
 export type Target = Readonly<typeof NOWHERE>;
 
 export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
@@ -119,15 +113,12 @@ export class ChartState {
   awaited: string | null = null;
   hovered: Target = NOWHERE;
   found: Found | null = null;
-  /** Matches in the whole store if the page is served. */
-  everywhere: Everywhere | null = null;
+  everywhere: Everywhere | null = null; // matches in the whole store if the page is served
   listed = false;
   mark: Span | null = null;
-  /** Indices of the marked ranks; null: all. */
-  marked: ReadonlySet<number> | null = null;
+  marked: ReadonlySet<number> | null = null; // indices of the marked ranks; null: all
   /** Keys of the marked streams and threads. Only opened ranks have these. null: the marked ranks are marked as a whole. */
   markedTracks: ReadonlySet<string> | null = null;
-  /** Tab shown for the marked area. */
   tab: AreaTab = "ranks";
   path = false;
   flags: Flag[] = [];
@@ -146,8 +137,7 @@ export class Chart {
   height = 0;
   /** Part of the visible time range for which the page lacks events and draws shares. null: there is no such part. */
   leftOut: Span | null = null;
-  /** Duration of the last drawing [ms]. */
-  cost = 0;
+  cost = 0; // duration of the last drawing [ms]
   index: OperationIndex;
   poor = false;
   readonly labels: Labels;
@@ -254,8 +244,7 @@ export class Chart {
     return rowAt(this.layout.rows, y - HEAD < this.layout.pinned ? y - HEAD : y - HEAD + this.state.scroll);
   }
 
-  /** Returns the index of the flag whose begin is at a position [px] on the ruler. If several flags are near, the nearest counts. -1 if
-   * none is near. */
+  /** Returns the index of the nearest flag that begins near a position [px] on the ruler; -1 if there is none. */
   flagAt(x: number): number {
     const near = (flag: Flag) => Math.abs(this.scale.x(flag.begin) - x);
     return this.state.flags.findIndex((flag) => near(flag) <= NEAR && this.state.flags.every((other) => near(flag) <= near(other)));
@@ -393,8 +382,7 @@ export class Chart {
     beside.paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.layout.height);
   }
 
-  /** Returns the indices of the ranks whose rows are between two positions [px of the canvas]. The row of a folded host counts for all
-   * of its ranks. */
+  /** Returns the ranks whose rows are between two positions [px of the canvas]; a folded host counts for all of its ranks. */
   placesBetween(y0: number, y1: number): Set<number> {
     const { lanes, shares } = this.drawnBetween(y0, y1);
     return new Set([...lanes, ...shares]);
@@ -405,15 +393,13 @@ export class Chart {
     return [...this.#visible()].filter((row) => row.y + this.offsetOf(row) < y1 && row.y + this.offsetOf(row) + row.height > y0);
   }
 
-  /** Returns the keys of the streams and threads whose rows are between two positions [px of the canvas]; null if rows of other types
-   * are there, too. */
+  /** Returns the keys of the streams and threads between two positions [px of the canvas]; null if other rows are there, too. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
     const keys = this.#between(y0, y1).map((row) => (row.kind === "sub" ? trackKey(row.lane.track) : null));
     return keys.length > 0 && keys.every((key) => key !== null) ? new Set(keys) : null;
   }
 
-  /** Finds the ranks between two positions, as placesBetween() does. Separates ranks that are drawn as lanes from ranks of which only
-   * shares are drawn, which is so in folded hosts and in maps. */
+  /** As placesBetween(), with ranks drawn as lanes apart from those in folded hosts and maps, of which only shares are drawn. */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
@@ -542,7 +528,6 @@ export class Chart {
     );
   }
 
-  /** Returns the counter of a row; undefined if the job does not have it. */
   counterOf(row: CounterRow): Counter | undefined {
     const key = this.state.arrangement.counters[row.counter];
     return this.data.counters.find((each) => each.key === key);
@@ -585,11 +570,7 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  /** Returns how to paint events:
-   * - `found` says whether an event matches the search;
-   * - `label` is the label of an event;
-   * - `labels` is the font size of labels [px], 0 for no labels;
-   * - `color` is the colour of an event; null if colours show kinds. */
+  /** How to paint events. `labels`: font size of labels [px], 0 for none; `color`: an event's colour, null if colours show kinds. */
   eventOptions(labels: number) {
     const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
     return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
@@ -634,8 +615,7 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Returns what paint_over.ts needs to join ranks by lines: the positions of the ranks' rows, the range that is visible, and whether the
-   * rows are in the order of the ranks. */
+  /** Returns what joins ranks by lines: the positions of their rows, the visible range, and whether rows are in rank order. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.layout;
@@ -682,8 +662,7 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Returns the box of an event on the canvas. If the rank is opened, it is in the row of the event. If the rank is closed, a device event
-   * has its box in one of the rank's lanes, and a host event at the top of the lanes. */
+  /* Returns the box of an event: its row on an opened rank; on a closed one, its lane or, for host events, the top of the lanes. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.layout.ranks[at]!,

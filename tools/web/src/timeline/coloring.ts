@@ -15,8 +15,7 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
 /** A colour, given as the name of its custom property, and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Ranges of slowness: the duration of an event divided by the median duration of the same event on the other ranks. Each range has its
- * upper bound, colour and meaning. */
+/** Ranges of slowness, the duration over the median on the other ranks: upper bound, colour and meaning. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -25,8 +24,7 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
 ];
-/** Number of classes that have separate colours: the classes that take most time. */
-const CLASSES = 8;
+const CLASSES = 8; // classes with separate colours, which are those that take most time
 const REST = "ink-3";
 
 export type Palette = NonNullable<ReturnType<typeof paletteOf>>;
@@ -54,9 +52,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Returns a theme with additional colours after those of kinds, and a function that returns the index of an event's colour in it. Returns
- * null if colours show kinds, or if the required data are not loaded.
- * @param color reads a custom property */
+/** Returns a theme with further colours, and a function that returns an event's colour in it; null if colours show kinds. */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;

@@ -14,8 +14,7 @@ import { around, clamp, pan, reveal, zoom } from "./span";
 
 /** After scrolling to a piece of the path, at least this room [px] is below the piece. */
 const UNDER = 60;
-/** If a job has more ranks than this, the hosts of its first map are folded. */
-const MANY = 16;
+const MANY = 16; // if a job has more ranks than this, the hosts of its first map are folded
 
 function toggled<T>(list: readonly T[], item: T): T[] {
   return list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
@@ -26,7 +25,6 @@ export class Controller {
   readonly state: ChartState;
   /** Pointer position [px on the canvas]; null: outside. */
   pointer: { x: number; y: number } | null = null;
-  /** Whether the pointer is dragging the view. */
   dragged = false;
   #frame = 0;
   /** Searches the whole store. null if the page is not served, or if it has all events. */
@@ -34,10 +32,8 @@ export class Controller {
   /** Ask the server for the sums over an area, and for the same event on other ranks. null under the same conditions as `searcher`. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
-  /** Index of the selected event among the matches; -1 if it is not a match. */
-  foundAt = -1;
-  /** The quantity of the map that was shown last; null: none so far. */
-  measure: Measure | null = null;
+  foundAt = -1; // index of the selected event among the matches; -1 if it is not a match
+  measure: Measure | null = null; // the quantity of the map that was shown last; null: none so far
 
   constructor(
     readonly data: ChartData,
@@ -135,8 +131,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map of a quantity. If @p measure is null, shows lanes. If the job has many ranks, hosts are folded when a map is shown for the
-   * first time. */
+  /** Shows a map of a quantity, or lanes (null). With many ranks, the first map folds the hosts. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.measure === null && arrangement.map === null;
@@ -147,7 +142,6 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Changes the arrangement. */
   arrange(change: (arrangement: Arrangement) => void): void {
     change(this.state.arrangement);
     this.#arranged();
@@ -262,8 +256,7 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked indices of the marked ranks; null: all ranks
-   * @param tracks keys of the marked streams and threads of these ranks; null: all streams and threads */
+  /** @param marked indices of ranks, null: all  @param tracks keys of their streams and threads, null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.change(() => this.drawMark(mark, marked, tracks));
   }
@@ -276,8 +269,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Puts a flag. If there is a mark, the flag is on the mark. Otherwise it is on the position of the pointer or, if the pointer is
-   * elsewhere, on the selection. Without a selection, it is in the middle of the view. */
+  /** Puts a flag on the mark, else at the pointer, else on the selection, else in the middle of the view. */
   putFlag(): void {
     const { mark, span } = this.state,
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
@@ -297,8 +289,7 @@ export class Controller {
     this.setSpan(reveal(this.state.span, this.state.flags[at]!, this.duration));
   }
 
-  /* Adds the selected rank, or the one under the pointer, to the mark, or removes it from the mark. If there is no mark, marks this
-   * rank for the time of the selection or, without a selection, for the visible range. */
+  /* Adds the rank in question to the mark or removes it. Without a mark, marks it for the selection or for what is in view. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();
@@ -357,8 +348,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that the page may not have. Shows the time of the event, so that the event is fetched, and selects it when it has
-   * arrived. */
+  /** Selects an event that the page may not have: shows its time, and selects it as soon as it was fetched. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
@@ -464,8 +454,7 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.measure ?? "compute") : null);
   }
 
-  /** With @p all, folds all hosts, or unfolds them if all are folded. Otherwise, folds or unfolds one host: the selected one or, without a
-   * selection, the one under the pointer. */
+  /** Folds or unfolds all hosts, or one: the selected one or, without a selection, the one under the pointer. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());

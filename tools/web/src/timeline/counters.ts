@@ -93,8 +93,7 @@ function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Computes the bandwidth of each rank. The bytes of an operation move from the last arrival to the operation's end. If waits are unknown,
- * they move from the operation's begin. */
+/* Returns the bandwidth of each rank. Bytes move from the last arrival, or the begin if waits are unknown, to the end. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -131,8 +130,7 @@ export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Va
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Fills `out` for a rank: out[i] is the maximum of the counter in the i-th interval of @p width from @p from on, divided by the value at
- * the top of the scale. If the counter is a share of time, out[i] is the mean share. */
+/** Sets out[i] to the maximum of a rank's counter in the i-th interval of @p width, over the top of its scale; or to a mean share. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -168,24 +166,20 @@ export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }
   return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 }
 
-/** Returns whether the shown value is only a lower bound. This is so if the page lacks events: some may have been launched before the
- * visible part, or may start after it. */
+/** Returns whether the value is a lower bound, because events that the page lacks may have been launched before the view. */
 export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
   return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 }
 
 /** The server's names of counters, by the key that counters.ts has for the counter. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Number of columns of a window. The view is at least a quarter of the window, so it has at least a quarter of the columns. This is more
- * than any screen has pixels. */
+/** Columns of a window. A quarter of them, the least that is in view, is more than any screen has pixels. */
 const COLUMNS = 16384;
-/** If there are more pieces than this, those that are not in view are dropped. */
-const KEPT = 128;
+const KEPT = 128; // if there are more pieces than this, those that are not in view are dropped
 
 /** `ranks`: for each its number, then pairs of a column and the maximum in each column from this one up to the next pair's. */
 type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] }>;
 
-/** A rank's maximum in each column of a window. */
 type Piece = Span & Readonly<{ columns: Float32Array }>;
 
 export class FarCounters {
@@ -236,12 +230,10 @@ export class FarCounters {
     return failed ? `Counters cannot be read: ${failed}.` : "";
   }
 
-  /** Returns the known values of a rank; undefined if no values are known. */
   of(key: string, at: number): Piece | undefined {
     return this.#pieces.get(`${key} ${at}`);
   }
 
-  /** Returns the largest known value on any rank. */
   most(key: string): number {
     return this.#most.get(key) ?? 0;
   }
@@ -268,8 +260,7 @@ export class FarCounters {
   }
 }
 
-/** Sets out[i] to the maximum of the counter in the i-th interval of @p width from @p from on. The maxima are from the columns of the
- * piece. */
+/** Sets out[i] to the maximum of the piece's columns in the i-th interval of @p width from @p from on. */
 function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

@@ -52,7 +52,6 @@ const TRUNCATED = 1,
 const PART_GPU = 1,
   PART_HOST = 2;
 
-/** Reads `n` items. */
 function list<T>(n: number, read: (i: number) => T): T[] {
   const out: T[] = [];
   for (let i = 0; i < n; i++) out.push(read(i));
@@ -67,8 +66,7 @@ function decodeRecordings(bytes: Bytes) {
   });
 }
 
-/** A part of a rank's recording: a step or, if there are no steps, a slice of the job. `gpu` says whether the page has the GPU events of
- * the part, `host` whether it has the host events. */
+/** A part of a rank's recording: a step or, without steps, a slice. `gpu`, `host`: whether the page has its events of this kind. */
 export type Part = ReturnType<typeof decodeParts>[number];
 
 function decodeParts(bytes: Bytes) {
@@ -188,8 +186,7 @@ export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
   return readOperations(new Bytes(data), job);
 }
 
-/** Decodes an operation that src/serve/operation.c has written. In the page, the operation gets the number @p number. Returns null if the
- * bytes contain no operation. */
+/** Decodes an operation that src/serve/operation.c wrote, and gives it a number in the page; null if there is none. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
@@ -204,8 +201,8 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-/** A matched operation. Its members are only those on ranks that have lanes. `last` is the begin of the last member, and `wait` is the sum
- * of the waits of all members. The last member is known only if it has a lane, and its rank only if no other rank may have been last. */
+/** A matched operation, with the members that have lanes. `last`: begin of the last member; `wait`: sum over all members. The last member
+ * is known only if it has a lane, and its rank only if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 function readOperations(bytes: Bytes, job: Reported) {
@@ -242,8 +239,7 @@ function readOperations(bytes: Bytes, job: Reported) {
   });
 }
 
-/** A stream, the annotations of a stream, or a CPU thread. Its events have the rows [first, first + n). `name` is the number of its name.
- * In a served page, a track of fetched events continues a track of the page: `continues`. */
+/** A stream, its annotations, or a CPU thread: rows [first, first + n). `continues`: the page's track that fetched events continue. */
 export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
 function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {
@@ -314,8 +310,7 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Decodes a tile. The ranks of the tile are in the order of the request, and a track names its rank by the index in this order (`at`). The
- * details are not decoded here, but in event_details.ts. */
+/** Decodes a tile, with ranks in the order of the request. A track names its rank by the index in this order (`at`). */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),
     version = bytes.number();

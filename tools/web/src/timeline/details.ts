@@ -32,8 +32,7 @@ export function operationTitle(operation: model.Operation): string {
   return `${model.COLLECTIVE_WORDS[operation.kind] ?? model.COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 }
 
-/* Returns in words which place an operation has among the operations with the longest waits. @param place row of collectives.worst, from
- * 0 */
+/* Says which place an operation has by wait. @param place row of collectives.worst, from 0 */
 function placeWords(place: number): string {
   return place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`;
 }
@@ -94,7 +93,6 @@ function operationWords(operation: model.Operation, controller: Controller, wors
   return { element: h("div", element, kernel), spoken: `${operationTitle(operation)}, ${facts}. ${last}` };
 }
 
-/** Returns the step of a rank at a time; null if there is none. */
 export function stepAt(job: model.JobBlock, at: number, time: number): number | null {
   if (!job.steps) return null;
   return job.ranks[at]?.parts.find((part) => part.begin <= time && time < part.end)?.number ?? null;

@@ -20,9 +20,8 @@ export class Column {
 
 const NONE: readonly number[] = [];
 
-/* The columns of a rank's details, in the order of the block, and the kind of their values. Rows and numbers are stored as differences to
- * the previous value. A name is stored as the number of the name. `launches` has the row of the call that launched the event, and `bytes`
- * the size of copies and sets. `inputs` and `stacks` have the input shapes and the call stack of an operator. */
+/* The columns of a rank's details, in the order of the block. Rows and numbers are stored as differences, a name as its number.
+ * `launches`: row of the launching call; `bytes`: of copies and sets; `inputs`, `stacks`: shapes and call stack of an operator. */
 const COLUMNS = {
   launches: "row",
   correlations: "number",
@@ -79,9 +78,7 @@ export function pageReported(data: Uint8Array, events: Events): Reported {
   return { of, page: of };
 }
 
-/** Decodes a column.
- * @param base row of the rank's first event
- * @param from value to which the first difference is added; null: the values are numbers of names, and are not stored as differences */
+/** Decodes a column. @param base row of the rank's first event @param from value before the first difference; null: numbers of names */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),
@@ -91,8 +88,7 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-/* Decodes the launch parameters of a kernel, its shared memory per block [B] and its estimated occupancy [%]. A value is -1 if it is
- * unknown. */
+/* Decodes launch parameters of a kernel, its shared memory per block [B] and its occupancy [%]; -1: unknown. */
 function shapeOf(bytes: Bytes) {
   const next = (): number => bytes.number() - 1,
     grid = [next(), next(), next()],

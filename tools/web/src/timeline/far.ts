@@ -80,13 +80,11 @@ export class Far<A extends { readonly next: number | null }, T> {
 
 interface AreaAnswer {
   readonly next: number | null;
-  /** Number of ranks that this part of the answer covers. */
-  readonly seen: number;
+  readonly seen: number; // number of ranks that this part of the answer covers
   readonly names: readonly (readonly [id: number, text: string])[];
   readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
 }
 
-/** Sums of the ranks that were seen so far. */
 export type FarParts = Readonly<{ seen: number; parts: readonly AreaPart[] }>;
 
 export type FarArea = Far<AreaAnswer, FarParts>;
@@ -114,9 +112,8 @@ export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (na
 
 type Times = readonly [begin: number, duration: number];
 
-/** `place`: the event's occurrence index in its step, of `times` (0: the event was not found); `index` and `all`: the same on the whole rank;
- * `longest`: in the step, on the ranks compared so far; `peers`: the other ranks. If a rank has another number of occurrences, its begin and
- * duration are missing. */
+/** `place`: which of the `times` runs in its step (0: not found); `index`, `all`: the same on the whole rank; `longest`: in the step, of
+ * the ranks so far; `peers`: other ranks, without begin and duration if they ran it another number of times. */
 export type SameAnswer = Readonly<Record<"place" | "times" | "index" | "all" | "median", number> & Record<"next" | "step", number | null>> &
   Readonly<Record<"before" | "behind", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
 type Peer = readonly [rank: number, times: number, begin?: number, duration?: number];

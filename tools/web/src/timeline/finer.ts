@@ -11,17 +11,14 @@ import { Column, columnsBy, RankReported, reportedOf, type Reported } from "./ev
 
 /** Delay before a request [ms], so that turning the wheel does not send a request per notch. */
 const PATIENCE = 60;
-/** Number of windows that are kept, including the shown one. */
-const KEPT = 12;
+const KEPT = 12; // number of windows that are kept, including the shown one
 
 export type Sight = Page["sight"];
 
-/** `changed` is called after the data has changed; `renamed` maps an event's old row to its new one, -1 if the event is gone. `said` is called
- * after the status text has changed, such as "loading" or an error. */
+/** `changed` is called with a map from old rows of events to new ones (-1: gone); `said`, when the status text changed. */
 export type FinerListener = Readonly<{ changed: (renamed: (row: number) => number) => void; said: () => void }>;
 
-/** A rank's data in a window. `whole`: the answer has events, not only shares; `asked`: whether host events were requested; `host`: whether
- * they were received. */
+/** A rank's data in a window. `whole`: with events, not only shares; `asked`, `host`: host events were requested, received. */
 type Piece = Readonly<{ tile: Tile; place: number } & Record<"whole" | "gpu" | "asked" | "host", boolean>>;
 
 /** Rows of a tile's track, and the index of the rank on the page. */
@@ -29,8 +26,7 @@ type More = Readonly<{ tile: Tile; track: Track; rows: readonly number[]; at: nu
 
 type Window = Readonly<{ span: Span; pieces: Map<number, Piece> }>;
 
-/** Returns the window to request for a view. Its length is twice the smallest power of two that is at least the length of the view. It
- * begins before the view. */
+/** Returns the window to request for a view: twice the power of two that holds the view, beginning before it. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -75,8 +71,7 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Returns the mean of the shares of several ranks. The result has the widest of their buckets. All widths are powers of two, so a wide
- * bucket consists of whole narrower buckets. */
+/* Returns the mean shares of several ranks, in the widest of their buckets, all of which are powers of two. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -94,11 +89,9 @@ function meanOf(all: readonly Shares[]): Shares {
   return { begin, width, n, shares };
 }
 
-/** Fetches windows of the timeline in more detail than the page has. */
 export class Finer {
   listener: FinerListener | null = null;
-  /** Error of the last request; null: none. */
-  failed: string | null = null;
+  failed: string | null = null; // error of the last request; null: none
   readonly #base: Events;
   readonly #reported: Reported;
   readonly #windows = new Map<string, Window>();
@@ -185,7 +178,6 @@ export class Finer {
     this.look(sight);
   }
 
-  /** Detaches the listener and aborts the pending request. */
   leave(): void {
     this.listener = null;
     this.#key = "";
@@ -199,8 +191,7 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Returns which ranks to request, as three lists of indices. `ranks` are requested with GPU events, `hosts` also with host events, and
-   * the third list only with shares. */
+  /** Returns the ranks to request with GPU events (`ranks`), of these with host events, too (`hosts`), and only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -365,8 +356,7 @@ function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   return out;
 }
 
-/* Returns the new row of an event that was fetched earlier; -1 if the event is gone. The rows of fetched events follow the rows of the
- * page. */
+/* Returns the new row of an event that was fetched earlier; -1 if it is gone. @param from first row of fetched events */
 function sameEvent(before: Events, row: number, now: Events, from: number): number {
   const track = before.tracks.find(({ first, n }) => row >= first && row < first + n);
   if (!track) return -1;
@@ -378,8 +368,7 @@ function sameEvent(before: Events, row: number, now: Events, from: number): numb
   return -1;
 }
 
-/** Where the merged data has those rows of a tile's track that the page lacked: at first, first + 1 and so on. `base`: the page's track that
- * has the track's other events. */
+/** Where the rows of a tile's track that the page lacked are now: at first, first + 1, ... `base`: the page's own track. */
 export type Placed = Readonly<{ track: Track; rows: readonly number[]; first: number; base: Track | undefined }>;
 
 /** A rank of a tile. `numbers` maps the tile's name numbers to the page's. */
@@ -403,12 +392,10 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** joinColumns sorts by row * PLACES + index of the value, counted over both columns. Two columns have fewer than PLACES values, and row * PLACES
- * stays below 2^53. */
+/** joinColumns sorts by row * PLACES + index, which is below 2^53. Two columns have fewer than PLACES values. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns. If both have a value for the same event, the value of @p one counts. @p row and @p value convert the rows and values
- * of @p two. If a result is below 0, the event's value is left out. */
+/** Merges two columns; @p one counts first. @p row and @p value convert rows and values of @p two; below 0: left out. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),

@@ -20,8 +20,7 @@ let kept: string | undefined;
 
 const saved = (): string => document.getElementById(NOTES)?.textContent ?? "";
 
-/** Writes flags as a text such as "150370000-150370000:a%20note", separated by commas. The text contains no "<", so it cannot end the
- * element that holds it. */
+/** Writes flags as "150370000-150370000:a%20note,...". The text has no "<", so it cannot end the element that holds it. */
 function write(flags: readonly Flag[]): string {
   return flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
 }
@@ -44,7 +43,6 @@ export function flagsOf(address: string | undefined, duration: number): Flag[] {
   return read(kept, duration).slice(0, MOST);
 }
 
-/** Writes the flags for the address; null if there are none. */
 export function flagsParam(flags: readonly Flag[]): string | null {
   kept = write(flags);
   return kept || (saved() ? NONE : null);
@@ -71,7 +69,6 @@ function saveCopy(flags: readonly Flag[], name: string): void {
   download(`${name}.html`, "text/html", `<!doctype html>\n${copy.outerHTML}\n`);
 }
 
-/** The list of flags, whose notes can be read and changed. A click goes to a flag. */
 export function flagList(controller: Controller): Child {
   const { flags } = controller.state,
     { job } = controller.listener.context;

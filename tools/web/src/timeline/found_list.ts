@@ -32,8 +32,7 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-/* Finds the events in the mark or, without a mark, in the view. Events on threads count only if their rank is opened. Returns the rows of
- * the events, and whether the page lacks some of them. */
+/* Returns the events in the mark or in view, those of threads only on opened ranks, and whether the page lacks some. */
 function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
   const { begin, end } = state.mark ?? state.span,
     places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,
@@ -106,7 +105,6 @@ function foundListing(controller: Controller) {
   };
 }
 
-/** Makes the list; null if it is hidden. */
 export function foundList(controller: Controller): Child {
   const { found, listed, arrangement } = controller.state;
   if (!listed || !controller.data.lanes || (!found && arrangement.map !== null)) return null;

@@ -13,8 +13,7 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Converts an operation's number to its row in collectives.worst, and a text of the address to an operation. The text is such a row, or
- * "e" and a row of collectives.instance. */
+/** Operations by their rows in collectives.worst, and by texts of the address: such a row, or "e" and one of collectives.instance. */
 export type Worst = Readonly<{ places: ReadonlyMap<number, number>; numbers: ReadonlyMap<string, number> }>;
 
 const MOST_COUNTERS = 8;
@@ -40,8 +39,7 @@ export function addressOfFar({ kind, begin, duration, name }: FarEvent): string 
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Returns the row of the event that a text of the address names; -1 if there is none. If the text has no depth, several events may fit.
- * The hash of the name then decides which of them it is. */
+/** Returns the row of the event that the address names; -1 if there is none. The hash of the name stands in for the depth. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -93,7 +91,6 @@ function decoded(text: string): string {
   }
 }
 
-/* Returns the indices of the ranks in ranges such as "0-7,12". */
 function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
   const chosen = parseRanges(params.get(key) ?? "");
   return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
@@ -200,8 +197,7 @@ export function applyAwaited(controller: Controller): void {
   if (awaited !== null && selected.at >= 0) selectWanted(controller, awaited, span);
 }
 
-/** Applies the parameters that need events: the operation and the search.
- * @param served whether more events may be fetched */
+/** Applies the parameters that need events. @param served whether more events may be fetched */
 export function applyRest(controller: Controller, params: Params, worst: Worst, served: boolean): void {
   const { state, data } = controller;
   const number = worst.numbers.get(params.get("coll") ?? "") ?? wholeNumber(params.get("op"));

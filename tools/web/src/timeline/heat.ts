@@ -5,11 +5,9 @@ import type { Chart } from "./chart";
 import { COMPUTE, TRANSFER, UNMATCHED, WAIT } from "./model";
 import { pixelOf, type Canvas } from "./paint_lane";
 
-/** Width of a cell [px]. */
-const CELL = 2;
+const CELL = 2; // width of a cell [px]
 
-/** A row of the map. `y` is its position [px]. `at` is the number of a folded host if `host` is set; otherwise it is the index of a rank.
- */
+/** A row of the map at `y` [px]: the number of a folded host (`host`) or the index of a rank, as `at`. */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 export type MapData = Chart["mapData"];

@@ -299,8 +299,7 @@ export class Page {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  /** What is in view: the time window, and the width of the lanes [px]. `lanes` are the ranks drawn as lanes, `shares` those drawn only
-   * from shares, and `open` the opened ranks. */
+  /** What is in view. `lanes`, `shares`: ranks drawn as lanes, and as shares only; `open`: opened ranks; `width` in px. */
   get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
@@ -401,7 +400,6 @@ export class Page {
     this.resize();
   }
 
-  /* Draws again after more values of counters have arrived. */
   #counted(): void {
     if (this.#gone) return;
     this.controller.draw();
@@ -424,8 +422,7 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is first needed, but not before the events are loaded. In a served page, the server computes it instead, for
-   * the visible window. */
+  /* Computes slowness when it is first needed and events are loaded. In a served page, the server computes it. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes || this.#farSlow) return;
@@ -464,7 +461,6 @@ export class Page {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
 
-  /** Called after a frame was drawn. */
   drawn(): void {
     this.#writeHover();
     this.#relist();
@@ -596,8 +592,7 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed that affects this view, and not the chart.
-   * @param at index of a flag */
+  /** Called after a key was pressed that affects this view, and not the chart. @param at index of a flag */
   asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();
@@ -619,7 +614,6 @@ export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "eve
   return `${events === all ? "All" : `${f.grouped(events)} of`} ${f.count(all, "event")} ${all === 1 ? "is" : "are"} in this page.${events === all ? "" : rest}`;
 }
 
-/* Writes how many matches the whole store has. */
 function farWords(far: Everywhere | null, at: number): string {
   if (!far?.done) return `Searching the store … ${far ? `${f.grouped(far.count)} found` : ""}`;
   const all = far.events.length === far.count,

@@ -4,12 +4,9 @@ import { HEAD, NOWHERE, type Zone } from "./chart";
 import { commandOf } from "./keys";
 import type { Span } from "./model";
 
-/** A press that moves less than this [px] is a click. */
-const CLICK = 4;
-/** Keys that scroll. */
+const CLICK = 4; // a press that moves less than this [px] is a click
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** If the pointer draws a mark that is at least this high [px], the mark covers only the rows that it touches. A lower mark covers all
- * rows. */
+/** A mark that the pointer draws at least this high [px] covers only the rows that it touches; a lower one, all rows. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;

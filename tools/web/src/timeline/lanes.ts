@@ -3,8 +3,7 @@ import { ANNOTATIONS, COPIES, COMPUTE, STREAM, THREAD, TRANSFER, UNMATCHED, type
 
 /** Events in order of begin, with an index to find those that overlap a window. */
 export class EventList {
-  /** #ends[i] is the latest end of the first i + 1 events. */
-  readonly #ends: Float64Array;
+  readonly #ends: Float64Array; // #ends[i] is the latest end of the first i + 1 events
 
   constructor(
     readonly events: Events,
@@ -30,8 +29,7 @@ export class EventList {
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time. If there is no event at this time, returns the row of the nearest event within
-   * `slack` [ns]; -1 if there is none. */
+  /** Returns the row of the shortest event at a time, else of the nearest within `slack` [ns]; -1 if there is none. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -62,8 +60,7 @@ export class EventList {
   }
 }
 
-/** Searches by bisection for the lowest i < n for which `fits` is true; returns n if there is none. If `fits` is true for some i, it must
- * be true for all larger j. */
+/** Returns the lowest i < n for which `fits` is true, and with it for all larger ones; n if there is none. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;
@@ -133,8 +130,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Splits the events of tracks by depth, into one list for each depth. The tracks after the first one continue it. A stream has only one
- * list. */
+/* Splits events by depth, into a list for each; a stream has one. Tracks after the first one continue it. */
 function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];

@@ -11,7 +11,6 @@ import type { Shape } from "./event_details";
 /** Maximum number of enclosing events that are named, and of launched events that are listed. */
 const NAMED = 6,
   LISTED = 24;
-/** Maximum length of a name in a list. */
 const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
@@ -89,8 +88,7 @@ function given(controller: Controller, row: number, events: Events): Child {
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* Describes the launch of a device event if the page does not have it: says which operator launches most of the time of kernels with this
- * name. */
+/* Says which operator launches most of the time of kernels with this name, for an event whose launch the page lacks. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -127,8 +125,7 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. The page may have dropped some of them if they are far away in time. These come from a cache.
- */
+/* Returns the events that an event launched. Those that the page has dropped meanwhile come from a cache. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,

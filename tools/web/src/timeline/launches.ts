@@ -3,12 +3,10 @@ import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 import type { Reported } from "./event_details";
 
-/** A launch. `call` is the row of the call. `row` is the row of the event that the call launched. It may also be an event that the call put
- * into a queue, from which another thread took it. */
+/** Rows of a call, and of an event that it launched or put into a queue, from which another thread took it. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Returns the events in rows [first, end) of a track that enclose an event, innermost first.
- * @param deep depth of the event */
+/* Returns the events in rows [first, end) that enclose an event of depth @p deep, innermost first. */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -20,8 +18,7 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Returns the events of a thread that enclose an event, innermost first. The event may have been fetched. The enclosing events can then be
- * in the track of the page that its track continues. */
+/** Returns the events of a thread that enclose an event, innermost first; also those in the track that its track continues. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);

@@ -45,14 +45,11 @@ interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  /** true: no rank communicates, so each rank has only one lane. */
-  readonly silent?: boolean;
-  /** Indices of the ranks in the chosen order. */
-  readonly order?: readonly number[];
+  readonly silent?: boolean; // true: no rank communicates, so each rank has only one lane
+  readonly order?: readonly number[]; // indices of the ranks in the chosen order
 }
 
-/* Returns the boxes of the lanes in a row. "two" and "one" are the number of lanes, which have a margin below. "map" is a single lane
- * without a margin. */
+/* Returns the boxes of one or two lanes, which have a margin below, or of the single one of a map. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -60,8 +57,7 @@ function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compu
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
-/** Places the rows, from y = 0. If there are several hosts, each gets a heading. Returns the rows, the rows of ranks by index, the total
- * height, the height of the pinned rows, and whether rows are in rank order. */
+/** Places the rows, from y = 0, with headings for several hosts. `ranks`: rows by index of the rank; `pinned`: height of these. */
 export function layout({ ranks, world, open, room, lanes, arrangement = plain(), silent, order }: LayoutInput) {
   const rows: Row[] = [],
     byPlace = new Array<RankRow>(ranks.length),
@@ -112,8 +108,7 @@ export function layout({ ranks, world, open, room, lanes, arrangement = plain(),
       rows.push({ kind: "counter", at, counter, y, height: COUNTER_HEIGHT });
     if (open.has(at) && lanes && !map) y = subRows(rows, lanes.of(at).subLanes, at, y);
   }
-  /* Sets the position of a rank that has no row: the position of its host's row if the host is folded, the current position if the rank is
-   * hidden. */
+  /* Sets the position of a rank without a row: its folded host's or, if it is hidden, the current one. */
   function under(at: number): void {
     const own = isFolded(at) ? foldedRows.get(of[at]!) : undefined,
       { compute, communication } = own?.folded ?? boxes(y, 0, "map");
@@ -171,12 +166,9 @@ const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
 
-/** Quantity that a map shows instead of lanes. */
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** Returns the default arrangement. `folded` has the indices of the hosts that are folded into one row. `hidden` has the indices of the
- * hidden ranks, and `pinned` those of the ranks that are pinned above the others. `counters` has the keys of the counters that are shown
- * below the lanes of each rank. */
+/** Returns the default arrangement: indices of `folded` hosts, of `hidden` and `pinned` ranks, keys of the `counters` shown. */
 export function plain() {
   return {
     folded: new Set<number>(),
@@ -193,8 +185,7 @@ export type Arrangement = ReturnType<typeof plain>;
 
 export type Host = Readonly<{ name: string; members: readonly number[] }>;
 
-/** Returns the hosts, in the order of their first ranks. Ranks with the same host name belong to one host, even if they are not
- * adjacent. */
+/** Returns the hosts in the order of their first ranks. Ranks of one host need not be adjacent. */
 export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: readonly number[] } {
   const hosts: { name: string; members: number[] }[] = [],
     of: number[] = [],

@@ -9,7 +9,6 @@ import { categoriesAt } from "../views/memory_category";
 import type { Controller } from "./controller";
 import type { Span } from "./model";
 
-/** The allocated memory of one device. */
 export type DeviceCurve = Curve & { readonly device: string };
 
 /** Reads the memory curves of the ranks; null if no device memory was recorded. */
@@ -51,8 +50,7 @@ export class Curves {
     this.most = most;
   }
 
-  /** For the i-th interval of @p width from @p from on, raises out[i] to the maximum of the curves of these ranks, divided by the value at
-   * the top of the scale. */
+  /** Raises out[i] to the maximum of these ranks in the i-th interval of @p width from @p from on, over the top of the scale. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -70,8 +68,7 @@ export class Curves {
 /** At `time`, `by` is added to a value. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve from its changes. The curve starts at 0. Whenever there have been as many falls as rises, the value becomes exactly 0, so
- * that rounding errors do not add up. */
+/** Builds a curve that starts at 0. After as many falls as rises it is exactly 0, so that rounding errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],
@@ -89,8 +86,7 @@ export function curveOf(changes: readonly Change[]): Curve {
 
 const CATEGORIES = 3; // maximum number of categories that are named
 
-/** Returns four facts about a curve in a span: its values at the begin and the end, its maximum between them, and the time of the maximum.
- * Returns null if the curve starts after the span. */
+/** Returns a curve's values at the ends of a span, its maximum and the time of it; null if it starts after the span. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;

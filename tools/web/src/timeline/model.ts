@@ -55,8 +55,7 @@ export const THREAD = 2;
 export const TIED = 1;
 export const LAST = 2;
 
-/** Columns of n events. Only communication events have rows in `wait` and `operation`. These two columns grow as needed, because the number
- * of communication events is not known in advance. */
+/** Columns of n events. `wait` and `operation` have rows only for communication, whose number is not known in advance. */
 export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;

@@ -31,8 +31,7 @@ export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: 
 
 export type FoundGroup = ReturnType<typeof groupsOf>[number];
 
-/* Returns the number and the time of the matches in each group. If matches on a track are nested in one another, their time counts once.
- * @param rows sorted by track, then by begin */
+/* Returns number and time of the matches by group; nested ones count once. @param rows sorted by track, then by begin */
 function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -113,9 +112,7 @@ export function queryOf(text: string) {
 
 export type Found = NonNullable<ReturnType<typeof find>>;
 
-/** Returns the matching events, ascending by begin, with sums by group. Returns an error message if the search is invalid, and null if it
- * is empty.
- * @param ranks the job's ranks, for conditions on ranks */
+/** Returns the matching events, by begin, with sums by group; the result says if the search is invalid, null: it is empty. */
 export function find(text: string, names: readonly string[], events: Events, ranks: readonly { readonly rank: number }[] = []) {
   const query = queryOf(text);
   if (!query) return null;

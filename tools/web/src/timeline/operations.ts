@@ -2,19 +2,16 @@
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** Maximum number of operations that are drawn with lines between their ranks. It holds for a view with a width of WIDE [px], and is
- * smaller for a narrower view. */
+/** At most this many operations are drawn with lines between their ranks in a view WIDE [px], and fewer in a narrower one. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
 
 export class OperationIndex {
   readonly #ends: Float64Array;
-  /** The operations, longest wait first. */
-  readonly #byWait: readonly Operation[];
+  readonly #byWait: readonly Operation[]; // the operations, longest wait first
 
-  /** The operations, ascending by begin. */
-  readonly list: readonly Operation[];
+  readonly list: readonly Operation[]; // the operations, ascending by begin
 
   constructor(all: readonly Operation[]) {
     const list = (this.list = [...all].sort((a, b) => a.begin - b.begin || a.number - b.number));
@@ -30,9 +27,7 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations to draw with lines between their ranks. If there are few operations, returns all. Many lines would hide the
-   * lanes: if there are more operations, those whose arrivals are very close on the screen are left out. If there are still too many, only
-   * those with the longest waits remain. */
+  /** Returns the operations to draw with lines between their ranks: all or, of too many, the widest, of these the longest waits. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -43,8 +38,7 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the operation that follows or precedes the selected one, in the order of time or of wait. If none is selected, returns the
-   * operation with the longest wait or, in the order of time, the one next to the begin of the view. */
+  /** Returns the next operation by time or wait; if none is selected, the longest wait or the one next to the begin of the view. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -77,8 +71,7 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
-/** Returns whether the clocks are too inaccurate to order arrivals. This is so if, in the median over all operations, arrivals differ by
- * less than the uncertainty of the clocks. */
+/** Returns whether arrivals differ by less than the uncertainty of the clocks, in the median over all operations. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
   const waiting = list.filter((operation) => operation.waits && !operation.fetched); // fetched operations do not count, because they depend on what the reader selected
   if (waiting.length === 0) return false;

@@ -11,10 +11,8 @@ import { setFont, type Theme } from "./theme";
 export const STRIP_HEIGHT = 46;
 export const STEPS_HEIGHT = 18;
 export const RULER_HEIGHT = 22;
-/* Minimum distance between the labels of two steps [px]. */
-const GAP = 8;
-/* Maximum width of a note [px]. */
-const NOTE_WIDEST = 160;
+const GAP = 8; // minimum distance between the labels of two steps [px]
+const NOTE_WIDEST = 160; // maximum width of a note [px]
 
 /** Order of the kinds in the strip, from the bottom up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];

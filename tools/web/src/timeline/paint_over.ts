@@ -12,8 +12,7 @@ import { fitting } from "../dom";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the members whose rows are visible. Also returns the nearest member above the view and the nearest below it, so that the line
- * through the arrivals continues to the edges. */
+/* Returns the visible members, and the nearest above and below, so that the line through them continues to the edges. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -21,8 +20,7 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* For each list of rows, the members of operations in the order of the rows. They are kept, because sorting thousands of members in each
- * frame would take too long. */
+/* Members of operations in the order of the rows, by list of rows. Sorting thousands in each frame would take too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -79,8 +77,7 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last. If the clocks do not show which member that was, marks all members that may have been last. With @p
- * poor, the clocks are too inaccurate to say anything, and no member is marked. */
+/** Marks the member that came last, or all that may have; none if the clocks are too inaccurate (@p poor). */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -158,7 +155,6 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
   ctx.lineJoin = "miter";
 }
 
-/** Outlines a piece of the path. */
 export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y: number, top: number): void {
   const [x0, x1] = scale.visible(piece, 4),
     from = Math.max(top, y - HALF_BOX),
@@ -174,8 +170,7 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
 /** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** FEW: if there are more arrows than this, they are thin. APART: if the ends of several thin arrows are less than this apart [px], only
- * one of these arrows is drawn. */
+/** With more arrows than FEW they are thin; of those whose ends are less than APART [px] apart, one is drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
@@ -228,8 +223,7 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
 
 /** Opacity of a counter, which has the theme's colour of links. With this opacity, text on it stays readable. */
 const STRENGTH = 0.6;
-/** Free space below a counter [px]. */
-export const AIR = 3;
+export const AIR = 3; // free space below a counter [px]
 
 /** @param shares value in each device pixel, as a fraction of the lane's height */
 export function paintCounter(canvas: Canvas, box: Box, shares: Float32Array): void {

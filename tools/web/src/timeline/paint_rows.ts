@@ -42,8 +42,7 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   fillBox(ctx, theme.ink3, 0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row that stands for ranks without a trace. If @p part is set, the page has only some ranks, and the row stands for the ranks
- * that the page leaves out. */
+/** Paints the row of ranks without a trace or, with @p part, of those that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset,
@@ -126,7 +125,6 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.fillRect(x0, bottom - 1.5, x1 - x0, 1.5);
 }
 
-/** Paints the scrollbar if not all rows fit. */
 export function paintScrollbar(
   { ctx, theme }: Canvas,
   box: { x: number; y: number; height: number },

@@ -41,8 +41,7 @@ export class Path {
     ];
   }
 
-  /** Returns the next piece. With @p hop, returns the next piece on another rank. If @p from is null, returns the first or the last piece
-   * in view. */
+  /** Returns the next piece, with @p hop on another rank; if @p from is null, the first or the last piece in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -57,8 +56,7 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece. It is the thread of the piece's call. If the piece has no call, it is the thread of the next call.
-   */
+  /** Returns the thread of a host piece: that of its call or, if it has none, of the next call. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -70,8 +68,7 @@ export class Path {
     return found;
   }
 
-  /** Returns the visible parts of the path as horizontal lines (runs). If several pieces share a pixel, the run has the height of the piece
-   * with most time in this pixel. A lag has no run: it is the line that connects the runs next to it. */
+  /** Returns the path as horizontal runs; a pixel has the height of the longest piece in it. Lags are the lines between runs. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
     /* A run is from x0 to x1 [px]. broken: the page lacks the piece before the run. */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
@@ -137,8 +134,7 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Height [px] at which a host piece is drawn. HOST_Y counts from the top of the rank's row. If the rank is opened, THREAD_Y counts from
- * the first row of the piece's thread. */
+/** Height [px] of a host piece below the top of the rank's row or, if the rank is opened, its thread's first row. */
 const HOST_Y = 2,
   THREAD_Y = -1;
 

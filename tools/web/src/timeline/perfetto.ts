@@ -29,8 +29,7 @@ function answered(tab: Window): Promise<void> {
   });
 }
 
-/** Opens Perfetto with the events of some ranks in a window. Call it in a click handler: otherwise browsers block the tab. The trace
- * goes from this page to Perfetto's tab inside the browser, and nowhere else. */
+/** Opens Perfetto with events, inside of this browser. Call it in a click handler: otherwise browsers block the tab. */
 export async function openInPerfetto(ranks: readonly number[], span: Span, title: string): Promise<void> {
   const tab = window.open(PERFETTO);
   if (!tab) throw new Error("the browser blocked the new tab; allow pop-ups for this page, and try again");

@@ -2,12 +2,10 @@
  * be computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
-/** Factors of units. Level 0 has the shares as the page has them, in units of 1/255. The higher levels have units of 1/FULL, which are FINE
- * times smaller. */
+/** Level 0 has the page's shares in units of 1/255; the higher levels have units of 1/FULL, FINE times smaller. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
-/** The shares of one kind on one rank. */
 class Plane {
   /** Level i has buckets 2^i times as wide as level 0. */
   readonly levels: (Uint8Array | Uint16Array)[];
@@ -48,8 +46,7 @@ export interface FineShares {
 
 /** Shares of all ranks. A rank's levels are built when it is first drawn. */
 export class Pyramid {
-  /** If the page is served: finer shares in the view. */
-  fine: FineShares | null = null;
+  fine: FineShares | null = null; // if the page is served: finer shares in the view
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
 
@@ -82,7 +79,6 @@ export class Pyramid {
     return Math.min(this.width, this.finer?.widthIn(at, span) ?? Infinity);
   }
 
-  /** Returns level 0 of one kind on one rank. */
   base(at: number, kind: number): Uint8Array {
     const which = at * LANE_KINDS + kind;
     return this.coverage.subarray(which * this.buckets, (which + 1) * this.buckets);
@@ -101,8 +97,7 @@ export class Pyramid {
     return level;
   }
 
-  /** Sets out[i], for i < n, to the share (0 to 1) of a kind on a rank in [from + i x width, from + (i + 1) x width). Each bucket counts
-   * with the part of it that is in this interval. */
+  /** Sets out[i], i < n, to the share (0 to 1) of a kind on a rank in the i-th interval of @p width from @p from on. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -143,7 +138,6 @@ export class HostPyramid extends Pyramid {
 
   constructor(
     readonly ranks: Pyramid,
-    /** Indices of the ranks of each host. */
     readonly members: readonly (readonly number[])[],
   ) {
     super(new Uint8Array(0), ranks.buckets, ranks.duration, members.length);

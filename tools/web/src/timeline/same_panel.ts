@@ -12,7 +12,6 @@ const LISTED = 24;
 /* Goes to a run of the kernel or call; null: there is none, or it is unknown. */
 type Go = (() => void) | null;
 
-/* Makes a button that goes to another run. It is disabled if there is none. */
 function button(text: string, go: Go, label: string): HTMLElement {
   return h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
 }
@@ -50,11 +49,8 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the same kernel or call:
- * - `index`, `count`, `median`: the event's index among the runs on its rank, their number and their median duration;
- * - `slowest`: the longest run; null if this is the event itself; `ofAll` says in words which runs were compared;
- * - `place`, `places`: the event's occurrence index in its step, and the number of occurrences;
- * - `runs`, `unlike`, `whole`: the runs on other ranks, the number of ranks that cannot be compared, and whether all ranks are known. */
+/* Other runs of the same kernel or call. `index`, `count`, `median`: of the runs on its rank; `slowest`: null if it is the event itself, of
+ * `ofAll` runs; `place`, `places`: in its step; `runs`: on other ranks, of which `unlike` cannot be compared; `whole`: all are known. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -82,8 +78,7 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, if the page lacks events. Returns a text while the answer is not complete. Returns
- * null if the page has all events. */
+/* Returns the server's answer about the whole store, or a text until it is complete; null if the page has all events. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -120,8 +115,7 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Says in words whether the event is on the critical path, and how large its slack is. null if the page lacks the path of the event's step.
- */
+/* Says whether the event is on the critical path, and how large its slack is; null if the page lacks the path of its step. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -149,7 +143,6 @@ function kernelWords(controller: Controller, row: number, events: Events): strin
   return f.joined("; ", own !== undefined && `Class: ${own}`, of);
 }
 
-/** Makes the parts of the panel: about runs on the event's own rank, and about those on other ranks. */
 export function samePart(controller: Controller, row: number): { readonly own: Child; readonly others: Child } {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -181,12 +174,8 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds other runs of the event's kernel or call. Returns
- * - all runs on the event's rank, and the event's index among them;
- * - the longest run on all ranks;
- * - the event's occurrence index, and the number of occurrences, both in the event's step (without steps: on the rank);
- * - for each other rank, the run with the same occurrence index. It is -1 if the rank has another number of occurrences, or if its runs
- *   are not in the page. */
+/** Finds other runs of the event's kernel: all on its rank, the longest on all ranks, its place among those in its step (without steps: on
+ * the rank), and for each other rank the run at the same place; -1 if it ran another number of times, or is not in the page. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,

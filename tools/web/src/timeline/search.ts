@@ -15,10 +15,8 @@ export function addSum(sums: Map<number, KindSum>, kind: number, count: number, 
   sums.set(kind, { count: own.count + count, sum: own.sum + sum, most: Math.max(own.most, most) });
 }
 
-/** Matches of a search in the whole store. */
 export type Everywhere = ReturnType<Gathered["result"]>;
 
-/** Maximum number of matches that are kept. */
 const KEPT = 8192;
 /** Limits on the list of names in one request, because the server limits the size of a request's head. */
 const MOST_RANGES = 1000,
@@ -44,8 +42,7 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** Returns the ids of the matching names as texts of ranges. Each text is short enough for one request. A range may also contain ids that
- * are not in @p names, because these ids have no events. */
+/** Returns the ids of matching names as ranges, short enough for a request each. Ids without a name have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -160,8 +157,7 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** Returns the matches found so far. When the search is complete, also lists the longest matches, ascending by begin.
-   * @param names texts of names by id; null while they are not loaded
+  /** Returns the matches found so far and, at the end, the longest ones, by begin. @param names texts by id; null: not loaded
    * @param nested whether the sums in which nested events count once are complete */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {

@@ -9,13 +9,11 @@ export type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 type Run = Slack & Readonly<{ begin: number }>;
 
-/** Slack of the events of all ranks. Adjacent events of a stream with similar slack are one run. The bounds of the run apply to each of its
- * events. */
+/** Slack of all ranks' events. Adjacent events of a stream with similar slack are one run, with the same bounds. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
-  /** The replay from which the slack comes is reliable. */
-  readonly #sure: boolean;
+  readonly #sure: boolean; // the replay from which the slack comes is reliable
 
   constructor(job: Job) {
     const table = job.table("criticalpath.slack");
@@ -29,7 +27,6 @@ export class Slacks {
     this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
   }
 
-  /** Returns whether the page or the store has any slack. */
   get any(): boolean {
     return this.#runs.size > 0 || this.#leftOut > 0;
   }

@@ -7,8 +7,7 @@ import { Far } from "./far";
 import { windowOf } from "./finer";
 import { hasEvents } from "./sums";
 
-/* Groups the rows of kernels by step and name. Each group has, for every rank that recorded the whole step, a list of rows ascending by
- * begin. */
+/* Groups kernels by step and name: for every rank that recorded the whole step, a list of rows, by begin. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
     out = new Map<number, number[][]>();
@@ -42,8 +41,7 @@ function medianWithout(values: Float64Array, place: number): number {
   return n % 2 === 1 ? at((n - 1) / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
 }
 
-/* Compares ranks that have the same number of events of a kernel. Divides the duration of each event by the median duration of the events
- * with the same occurrence index on the other ranks. */
+/* Divides the duration of each event by the median of the events at the same place on the other ranks of @p lists. */
 function compare(lists: readonly (readonly number[])[], duration: Float64Array, out: Float32Array): void {
   const times = lists[0]!.length;
   if (lists.length < 2) return;
@@ -57,8 +55,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** Computes for each event its duration divided by the median of the same event on the other ranks; 0 if it cannot be compared. Yields
- * between slices of work. */
+/** Computes each event's duration over its median on the other ranks; 0 if it cannot be compared. Yields between slices. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
@@ -70,8 +67,7 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
   return out;
 }
 
-/** Duration of a slice [ms], after which the page may draw a frame. */
-const SLICE = 10;
+const SLICE = 10; // duration of a slice [ms], after which the page may draw a frame
 
 /** Runs the generator to its end. Pauses only where it yields. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
@@ -84,28 +80,23 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** `seen`: number of ranks read so far, of all. `ranks`: for each its number, then for each event its begin, its duration, and the duration
- * divided by the median on the other ranks [1e-6]. */
+/** `seen`: ranks read, `of` all. `ranks`: number, then begin, duration and duration over the others' median [1e-6] of events. */
 type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] } & Record<"step" | "seen" | "of", number>>;
 
-/** If ratios of more events than this are known, all are dropped. */
-const KEPT = 1_000_000;
+const KEPT = 1_000_000; // if ratios of more events than this are known, all are dropped
 
 /** Requests the ratios of kernels as they come into view. */
 export class FarSlowness {
-  /** Known ratios, by the index of the rank and then by begin. Each entry has the events with this begin: [duration, ratio, duration,
-   * ratio, ...]. */
+  /** Known ratios, by the index of the rank, then by begin: [duration, ratio, ...] of the events with this begin. */
   readonly #known = new Map<number, Map<number, number[]>>();
   /** Pairs of a window and a rank for which all ratios are known, as keys. */
   readonly #asked = new Set<string>();
   readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
   #n = 0;
-  /** Number that changes with each answer. */
-  #version = 0;
+  #version = 0; // number that changes with each answer
   #lanes: Lanes | null = null;
-  /** Key of the inputs from which the ratios were computed last. */
-  filled = "";
+  filled = ""; // key of the inputs from which the ratios were computed last
   #ratios = new Float32Array(0);
   #pending: readonly string[] = [];
 
@@ -125,9 +116,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns, for each event, its duration divided by the median on the other ranks. The value is 0 if the event was not compared, or if
-   * its ratio is not known yet. Requests the missing ratios.
-   * @param places indices of the ranks whose events are drawn */
+  /** Returns each event's duration over its median on the other ranks; 0 if it was not compared or is not known yet. Requests what is
+   * missing for the ranks whose events are drawn (@p places). */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),
       key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
@@ -162,7 +152,6 @@ export class FarSlowness {
     }
   }
 
-  /** Stops requesting. Known ratios stay. */
   stop(): void {
     this.#far.stop();
   }

@@ -1,8 +1,7 @@
 /** The visible part of the job's time, how keys and gestures move it, and where its times are on the canvas. */
 import type { Span } from "./model";
 
-/** Minimum span [ns]: recordings have no finer resolution. */
-export const NARROWEST = 20;
+export const NARROWEST = 20; // minimum span [ns]: recordings have no finer resolution
 
 /** Moves a span into the job. Keeps its length if possible. */
 export function clamp(span: Span, duration: number): Span {
@@ -60,7 +59,6 @@ export function parse(text: string | undefined, duration: number): Span | null {
 }
 
 export class Scale {
-  /** Pixels per nanosecond. */
   readonly k: number;
 
   /** @param left  left edge of the lanes [px];  @param width  width of the lanes [px] */

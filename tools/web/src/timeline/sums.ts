@@ -8,14 +8,12 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Returns the parts of a rank for which the page has events, ascending by begin. If the page is served, the fetched window is one of them.
- */
+/* Returns the parts of a rank for which the page has events, by begin; the fetched window is one of them. */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Returns the parts of a span for which the page lacks the GPU events of a rank. If @p host is set, returns the parts for which it lacks
- * the host events. */
+/** Returns the parts of a span for which the page lacks the GPU events of a rank or, with @p host, the host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -104,8 +102,7 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Returns the time of each rank by kind in a span, as the lanes show it: if events of a kind overlap, the time counts once. The time is
- * exact where the page has events. It is approximate where the page has only shares. */
+/** Returns each rank's time by kind in a span; overlapping events count once. Where the page has only shares it is approximate. */
 export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
   return job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

@@ -10,7 +10,6 @@ function luminance(color: string): number {
   return /^#[0-9a-f]{6}$/i.test(color) ? 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5) : 0.5;
 }
 
-/** Returns which of two colours is easier to read on a third. */
 export function readable(on: string, a: string, b: string): string {
   const back = luminance(on);
   const contrast = (color: string): number => {
@@ -71,7 +70,6 @@ export function readTheme(element: Element) {
 
 export type Font = readonly [size: number, color: string, align?: "left" | "center" | "right", weight?: number];
 
-/** Sets the font, alignment and colour of text. */
 export function setFont(ctx: CanvasRenderingContext2D, theme: Theme, [size, color, align = "left", weight = 400]: Font): void {
   ctx.font = `${weight} ${size}px ${theme.font}`;
   ctx.fillStyle = color;

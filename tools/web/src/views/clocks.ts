@@ -32,8 +32,7 @@ function domainsOf(job: Job) {
 
 // May I trust arrival order? --------------------------------------------------------------------------
 
-/* Returns the median skew of arrivals in collectives between hosts. To order arrivals, the clocks must be more accurate than this. null if
- * there are no such collectives. */
+/* Returns the median skew of arrivals between hosts, which clocks must be more accurate than; null if there is none. */
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");

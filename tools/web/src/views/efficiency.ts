@@ -18,8 +18,7 @@ const LEVELS = [
 const POINTS_MAX = 400;
 /** If the operators with known FLOP take less than this share [%] of the computing time, the shown utilisation is only a lower bound. */
 const MOSTLY_PCT = 80;
-/** Compares the utilisation in the windows of devices with the utilisation in the steps. If the former is below this fraction of the
- * latter, the host marks steps before the devices work on them. */
+/** If the use of the peak in devices' windows is below this fraction of that in steps, the host marks steps too early. */
 const AHEAD = 0.98;
 const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
 

@@ -8,7 +8,6 @@ import { part } from "./part";
 
 type Timed = "hang.collective" | "hang.rank";
 
-/* Returns the earliest time in the tables. Times are shown relative to it, so that they can be compared. */
 function earliest(job: Job): number | null {
   const ranks = job.table("hang.rank"),
     all = [...job.table("hang.collective").nums("begin_ns"), ...ranks.nums("begin_ns"), ...ranks.nums("time_ns")],
@@ -33,7 +32,6 @@ const operations = part(
   "detail<narrow>",
 );
 
-/* Returns whether at least one rank has a value in a column. */
 const has = (table: Table<"hang.rank">, column: ColumnOf<"hang.rank">) => table.all.some((row) => table.cell(row, column) !== null);
 
 const ranks = part(

@@ -148,7 +148,6 @@ const gaps = part(
   ({ table }) => ({ column: "host", label: "meanwhile, on the host", draw: (row) => meanwhile(table, row) }),
 );
 
-/* The host calls that wait for the GPU, and the time that the GPU lost after them. */
 const syncs = part(
   "sync.call",
   "Calls that wait for the GPU",

@@ -45,7 +45,6 @@ export const reportTabs: readonly Tab[] = [
   { group: HOW, views: [tables, sql] },
 ];
 
-/** Views of a job without traces. */
 export const hangTabs: readonly Tab[] = [
   { group: "", views: [hang] },
   { group: "", views: [tables] },

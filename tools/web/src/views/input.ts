@@ -33,8 +33,7 @@ function loadingOf(table: Table<"input.rank" | "input.step">, row: number): numb
   return [stall, load - stall, Math.max(0, table.amount(row, "step_ns") - load)];
 }
 
-/* Returns the rows that count. If only some ranks of an XLA job have steps, only the rows of these count: the others cannot show what
- * steps wait for. */
+/* Returns the rows that count: of an XLA job, if only some ranks have steps, those of these ranks. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.all,
@@ -58,7 +57,6 @@ function sums(job: Job): { readonly step: number; readonly load: number; readonl
   return { step: sum("step_ns"), load: sum("load_ns"), stall: sum("stall_ns") };
 }
 
-/** Returns whether loading costs a relevant share of GPU time. */
 export function holdsUp(job: Job): boolean {
   const { step, stall } = sums(job);
   return stall / Math.max(1, step) >= 0.01;

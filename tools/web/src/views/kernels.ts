@@ -268,8 +268,7 @@ export const kernels: View = {
   parts: [({ job }) => heading(...finding(job)), ({ job }) => use(job), costly, measured, ({ job }) => classesOf(job), contention],
 };
 
-/* Lists what takes most time. The parameter "by" of the address says whether the rows are kernels, their launch shapes, or the operators
- * that launch them. */
+/* Lists what takes most time: by the parameter "by", kernels, their launch shapes, or the operators that launch them. */
 function costly(context: Context): Child {
   const { job, params } = context,
     by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),

@@ -14,8 +14,7 @@ const LATE_PCT = 5; // a rank's host is late if at least this percentage of the 
 const NAMED_MAX = 4;
 const IDLE_PCT = 1; // if idle time is below this percentage, hosts do not count as its cause
 
-/* Returns the rows of the ranks whose hosts are late, in descending order of host_bound_pct. A host is late if this column is at least
- * LATE_PCT, and more than twice the median. */
+/* Returns the rows of ranks whose host-bound share is at least LATE_PCT and twice the median, largest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");

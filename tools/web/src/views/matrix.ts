@@ -21,8 +21,7 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/* Values of pairs of hosts or ranks, and for each value the number of rows from which it was computed. `even`: every group that was added
- * covers all hosts, so that all pairs have the same value; null: no group was added. */
+/* Values of pairs of hosts or ranks, each `of` so many rows. `even`: all pairs have the same value; null: nothing was added. */
 type Square = ReturnType<typeof square>;
 function square() {
   return { cells: new Map<string, Readonly<Record<"value" | "of", number>>>(), even: null as boolean | null };

@@ -160,8 +160,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   );
 }
 
-/** Makes the section of measured kernels; null if no kernel was measured. The parameter "measured" of the address has the row of the chosen
- * kernel. */
+/** Makes the section of measured kernels; null if there are none. The address has the chosen row as "measured". */
 export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

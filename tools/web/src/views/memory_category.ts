@@ -65,7 +65,6 @@ export function categoriesAt(
     .sort((a, b) => b[1] - a[1]);
 }
 
-/* Returns time [ns] and size [B] of the peak of a device's memory. */
 function peakOf(job: Job, of: Of): readonly [number, number] | null {
   const table = job.table("memory.device"),
     row = table.find({ rank: of.rank, device: of.device }),

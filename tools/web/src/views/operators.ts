@@ -27,7 +27,6 @@ const MISSING: Readonly<Record<Kind["key"], string>> = {
 };
 type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
-/** Names of calls that communicate. */
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
 /* Returns the chosen side, GPU or host. The default is the GPU if there is device time. */

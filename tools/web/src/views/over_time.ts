@@ -31,8 +31,7 @@ function lines(context: Context, of: Ranks): HTMLElement {
   );
 }
 
-/* Returns whether each shown rank has a larger amount than every rank that is not shown. Returns false if the page does not have the
- * amounts of all ranks, because this is then unknown. */
+/* Returns whether the shown ranks have larger amounts than all others; false if this is not known. */
 function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<number, number>, all: number): boolean {
   if (amounts.size < all) return false;
   const among = (wanted: boolean) => [...amounts].filter(([rank]) => shown.has(rank) === wanted).map(([, amount]) => amount);

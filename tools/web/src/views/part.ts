@@ -12,16 +12,13 @@ export type At<N extends TableName> = Readonly<{ job: Job; context: Context; tab
 type Of<N extends TableName, T> = T | ((at: At<N>) => T);
 
 interface Described<N extends TableName> {
-  /** The level of the table whose rows are shown; default: all rows. */
-  readonly level?: string;
+  readonly level?: string; // the level of the table whose rows are shown; default: all rows
   /** Text of the section if the table has no rows. If this is null, the empty table is shown. By default, the section is left out. */
   readonly none?: Of<N, Child>;
   readonly note?: Of<N, Child>;
-  /** Controls, legends and charts between the note and the table. */
-  readonly above?: Of<N, Child>;
+  readonly above?: Of<N, Child>; // controls, legends and charts between the note and the table
   /** Further controls next to a filter of the rows. Without this option, the section has no filter. */
   readonly tools?: Of<N, Child>;
-  /** As in GridOptions. */
   readonly rows?: (at: At<N>) => readonly number[];
   readonly sort?: Of<N, Sort<N>>;
   readonly link?: (row: number, at: At<N>) => string | undefined;

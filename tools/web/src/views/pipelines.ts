@@ -29,7 +29,6 @@ function passColors(): readonly (readonly [string, string])[] {
   ];
 }
 
-/** The drawing. Arrow keys move between passes; a click or Enter chooses one. */
 class Passes extends Boxes {
   /** @param rows names of the rows @param span  of the picture [ns] */
   constructor(
@@ -94,7 +93,6 @@ class Passes extends Boxes {
     return this.passes.findIndex((pass) => pass.row === row && this.#x(pass.from) <= x && x < this.#x(pass.to));
   }
 
-  /* Returns the pass in a row that is nearest to a time. */
   #nearest(row: number, time: number): number {
     const away = ({ from, to }: Pass): number => Math.abs((from + to) / 2 - time),
       own = this.passes.filter((pass) => pass.row === row);
@@ -122,8 +120,7 @@ const UNEVEN = 1.1; // stages differ if one takes more than this many times the 
 const PIPELINES_MOST = 16;
 const SCALE_LEAST = 25; // the strongest colour is at least this far above the ideal bubble [percentage points]
 
-/* Returns the mean bubble and the mean ideal bubble over all pipelines and steps. Each is weighted by its duration and its number of ranks.
- */
+/* Returns the mean bubble and the mean ideal one of all pipelines and steps, weighted by duration and ranks. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   const weight = (row: number) => table.amount(row, "span_ns") * table.amount(row, "ranks"),
@@ -285,7 +282,6 @@ function bySteps(job: Job): HTMLElement | null {
 
 const between = ({ table }: At<"bubble.pair">) =>
   table.all.filter((row) => table.num(row, "from_stage") !== null && table.num(row, "to_stage") !== null);
-/* Returns whether it is known how long ranks wait for one another. */
 const waits = (at: At<"bubble.pair">) => between(at).some((row) => at.table.num(row, "late_sender_ns") !== null);
 
 const senders = part(

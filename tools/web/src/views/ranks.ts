@@ -9,12 +9,10 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h, type Child } from "../dom";
 
-/* Number of bars (SHOWN) and of table rows (TABLE_FIRST) that are shown at first. With more, the view opens more slowly; the reader can ask
- * for all. */
+/* Bars and table rows shown at first; the reader can ask for all. With more, the view opens more slowly. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
-/* More ranks than this are sorted by cost instead of by rank. */
-const BY_RANK_MAX = 32;
+const BY_RANK_MAX = 32; // more ranks than this are sorted by cost instead of by rank
 
 const ORDERS = [
   ["rank", "rank"],

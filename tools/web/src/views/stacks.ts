@@ -19,14 +19,12 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 /** If the slowest rank takes at least this many times as long as the median rank, the call has the strongest colour. */
 const HOTTEST = 2;
-/** Calls of the same name are distinguished by their callers. Limits: the number of callers that are searched, the number of callers that
- * are shown, and the length of their text. */
+/** Callers distinguish calls of the same name: so many are searched and shown, in a text of this length. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
 const TELLING = 5; // smaller percentages are not mentioned
 
-/** What the colour of a call shows. */
 const COLOURS = { ranks: "slowest rank", self: "time itself", module: "module" } as const;
 type Colour = keyof typeof COLOURS;
 const MODULES = 8; // number of modules that have their own colour
@@ -38,8 +36,7 @@ function moduleOf(name: string): string {
   return group ?? /^(?:nn\.Module: )?(.+?)(?:_\d+$|\(\d+\): |::|$)/.exec(name)?.[1] ?? name;
 }
 
-/* Returns the modules that have separate colours, with a short name for each. These are the modules whose calls take most time without
- * their callees, largest first. */
+/* Returns short names of the modules that have colours: those whose calls take most time themselves, largest first. */
 function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> {
   const calls = callsOf(table),
     own = f.groupBy(calls, (row) => moduleOf(table.text(row, "name") ?? "")),
@@ -99,7 +96,6 @@ function wordsOf(job: Job, table: Table<"calls.tree">, side: Side, whole: number
   };
 }
 
-/* Writes what the colours mean. */
 function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Child {
   const meaning = {
     ranks: `The more it stands out, the longer the slowest rank takes compared with the median one: up to ${HOTTEST} times as long. Grey: only one rank made the call.`,
@@ -129,7 +125,6 @@ function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTML
   return h("label.select", h("span.label", "Find"), box, said);
 }
 
-/* Makes links to the callers of the call that fills the width. */
 function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (row: number) => void): HTMLElement {
   const rows = [-1];
   for (let row = root; row >= 0; row = tree.parent[row]!) rows.splice(1, 0, row);
@@ -150,8 +145,7 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
   );
 }
 
-/* Returns a text for each call that distinguishes it from other calls of the same name: the callers in which they differ, nearest first. If
- * no other call has the name, the text is "". */
+/* Returns for each call the callers that distinguish it from others of its name, nearest first; "" if there are none. */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);

@@ -39,15 +39,13 @@ const MANY = 64;
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
-/* Returns whether the page has only some ranks in some steps. */
 function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
   return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
 }
 
 type Field = ReturnType<typeof fieldOf>;
 
-/* Makes the rows and values of the map. A row is a rank. If @p byHost is set, a row is a host, and has the value of its worst rank.
- * `window` maps a rank and step to their row in overlap.step. */
+/* Makes the rows and values of the map. A host has the value of its worst rank. `window`: rows in overlap.step. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
@@ -313,8 +311,7 @@ const PHASES = [
 
 type Phase = (typeof PHASES)[number];
 
-/** Exposed communication is mentioned from this share on [% of GPU time]. */
-const EXPOSED_SAID = 5;
+const EXPOSED_SAID = 5; // exposed communication is mentioned from this share on [% of GPU time]
 
 function usual({ least, most }: Phase): string {
   return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;

@@ -68,8 +68,7 @@ function shareBar(table: Table<"stragglers.rank">, row: number): HTMLElement {
   return inlineBar(share, 100, f.percent(share), "wait");
 }
 
-/* Removes the beginning that all names have in common, because a column has little room. Digits at the end of this beginning stay, so that
- * numbers are not cut. */
+/* Removes the beginning that all names share, except digits at its end, because a column has little room. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -244,16 +243,14 @@ function instance(
   );
 }
 
-/* Chooses the arrivals that are drawn if there are many ranks: the earliest ones, the latest ones, and the one that ends last. They are in
- * ascending order of begin. If the page leaves out arrivals, these are the ones that it has. */
+/* Chooses the arrivals to draw: the earliest, the latest, and the one that ends last, ascending by begin. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));
   return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
 }
 
-/* Returns a function of a row of collectives.worst that returns the number of ranks in the row's operation. The page may have arrivals of
- * only some of these ranks. */
+/* Returns the number of ranks in an operation, by its row in collectives.worst; the page may lack arrivals. */
 function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
   const worst = job.table("collectives.worst"),
     kinds = job.table("collectives.kind"),

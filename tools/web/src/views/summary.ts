@@ -174,7 +174,6 @@ export function balanceFinding(job: Job): Finding {
   };
 }
 
-/** Returns the number of clocks: usually one per host. */
 export const clocksOf = (job: Job): number => job.table("clock.rank").different("domain");
 
 /** Returns whether arrivals on different hosts can be compared. */
@@ -251,8 +250,7 @@ function known(values: readonly (number | null)[]): number[] {
   return values.filter((value) => value !== null);
 }
 
-/* Makes a figure that is the quotient of two sums over ranks: the column @p part divided by the column @p whole. The element names the
- * columns, so that tests can compute the figure, too. */
+/* Makes a figure that is a quotient of two sums over ranks. It names the columns, so that tests can compute it. */
 function ratioFigure(
   job: Job,
   part: ColumnOf<"overlap.rank">,
@@ -497,8 +495,7 @@ function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   ];
 }
 
-/** Returns the cost of a rank, which is the wait that it causes. A millionth of its idle time is added: of ranks that cause the same wait,
- * the one that idles longest thus comes first. */
+/** Returns the wait that a rank causes, plus a millionth of its idle time, which orders ranks that cause the same. */
 export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
@@ -556,7 +553,6 @@ function adviceList(job: Job): HTMLElement {
 /* Kinds of operations in which no kernel waits for all ranks to arrive. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
-/* Names the operations of the job whose waiting time is not known. */
 function unsplit(job: Job): string {
   const { matched, all } = facts.matchedShare(job),
     none = facts.kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));

@@ -67,7 +67,6 @@ const hostMemory = (table: Table<"transfers.kind" | "transfers.size">) =>
     },
   ] as const satisfies readonly GridColumn<"transfers.kind">[];
 
-/* Draws a bar for each kind of copy and memory. */
 function kindBars(table: Table<"transfers.kind">): HTMLElement {
   const sums = table
     .groups(["kind", "host_memory"])

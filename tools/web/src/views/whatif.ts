@@ -111,8 +111,7 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* Returns the address of an item on the timeline. Finds the step in which the item takes most of the critical path, and in this step the
- * item's longest piece. */
+/* Returns the address of an item: its longest piece in the step in which it takes most of the critical path. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -447,7 +446,6 @@ function figures(job: Job): HTMLElement {
   ]);
 }
 
-/* Makes a note on the part of the path whose cause was not recorded. */
 function unrecorded(job: Job): string {
   const steps = job.table("criticalpath.step"),
     share = f.share(steps.sum("before_ns"), steps.sum("step_ns")) ?? 0;

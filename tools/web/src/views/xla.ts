@@ -107,8 +107,7 @@ function roofline(job: Job): HTMLElement | null {
 function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* The table of operations has more columns of names than the others, so it has less room. If it has the share of a peak, it leaves out
-   * the absolute value. */
+  /* The table of operations has more names, so less room: it leaves out absolute values whose share is known. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,

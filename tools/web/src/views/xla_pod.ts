@@ -12,7 +12,6 @@ import type { Context } from "../view";
 const RANKS_MAX = 64;
 const FIRST = 10;
 
-/** Tables that this part uses. */
 export const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collective", "pipeline.host", "pipeline.stage"];
 
 /** `word`: name of the category's group in the table. */
@@ -150,8 +149,7 @@ function computes(table: Table<"pod.rank">, row: number): boolean {
   return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 }
 
-/* Returns the host and the device number of each rank. The number is from the profile. If the profile does not have distinct numbers for
- * all ranks of a host, the ranks are numbered in order. */
+/* Returns the host and the device number of each rank; if the profile has no distinct numbers, ranks are counted. */
 function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -200,7 +198,6 @@ function podMap(job: Job): HTMLElement {
   return h("div.wide-labels", map);
 }
 
-/* Lists the rows that are slow, slowest first. */
 function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: string, more: string): HTMLElement {
   const slow = (row: number) => (table as Table<"pod.rank" | "pod.step">).text(row, "slow"),
     rows = table.all.filter((row) => slow(row) !== null);
@@ -208,8 +205,7 @@ function slowRows<N extends "pod.rank" | "pod.step">(table: Table<N>, who: strin
   return grid(table, { rows, first: FIRST, sort: "-over_ns" as Sort<N> }, who, column, more);
 }
 
-/* Makes the section of slow devices and steps. Returns null if devices cannot be compared. This is so if there is only one rank, if fewer
- * than two ranks compute, or if no step is marked. */
+/* Makes the section of slow devices and steps; null if fewer than two ranks compute, or if no step is marked. */
 function slowDevices({ job }: Context): HTMLElement | null {
   const table = job.table("pod.rank"),
     computing = table.rows.filter((_, row) => computes(table, row));

@@ -97,12 +97,10 @@ export function stateOf(figure: string, verdict: string | null): State {
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Changes below this weight are not shown. The weight of a time is its change in percent of the step, and the weight of a share is its
- * change in percentage points. */
+/* Changes below this weight are not shown: percent of the step for a time, percentage points for a share. */
 const LEAST_WEIGHT = 0.1;
 
-/** Returns the weight of a change, by which changes are sorted. For a time, it is the change in percent of A's step. For a share, it is the
- * change in percentage points. For any other figure, it is the change in percent of the figure. */
+/** Returns the weight of a change, for sorting: percent of A's step for a time, points for a share, else percent of the figure. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
     unit = table.text(row, "unit");

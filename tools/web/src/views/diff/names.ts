@@ -33,8 +33,7 @@ function calls(table: Names, row: number): string {
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
-/* Draws a change as a bar. If B takes more time than A, the bar goes to the right and has B's colour. If A takes more time, it goes to the
- * left and has A's colour. */
+/* Draws a change as a bar: to the right in B's colour if B takes more time, to the left in A's colour if A does. */
 function changeRow(
   table: Names,
   row: number,
