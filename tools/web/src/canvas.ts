@@ -1,5 +1,5 @@
 /** Painting functions that all canvases share, and pictures of boxes that the reader can select. */
-import { h, type Child } from "./dom";
+import { colours, h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
 /** Sets the size of a canvas [CSS px], with @p ratio device pixels for each. Returns its context; null if the browser has none. */
@@ -26,6 +26,18 @@ export function stroke(
   path(ctx);
   ctx.stroke();
   ctx.setLineDash([]);
+}
+
+/** Strokes a path over a wider one in the colour of the page, so that it stands out. */
+export function strokeCased(
+  ctx: CanvasRenderingContext2D,
+  [page, color]: readonly string[],
+  width: number,
+  casing: number,
+  path: () => void,
+): void {
+  stroke(ctx, page!, casing, path);
+  stroke(ctx, color!, width, path);
 }
 
 type Point = readonly [number, number];
@@ -121,12 +133,11 @@ export abstract class Boxes {
 
   protected readonly draw = (): void => {
     const width = this.element.clientWidth,
-      ctx = width > 0 && sized(this.canvas, width, this.layout(width), window.devicePixelRatio || 1),
-      style = getComputedStyle(document.documentElement);
+      ctx = width > 0 && sized(this.canvas, width, this.layout(width), window.devicePixelRatio || 1);
     if (!ctx) return;
-    ctx.font = `12px ${style.fontFamily}`;
+    ctx.font = `12px ${getComputedStyle(document.documentElement).fontFamily}`;
     ctx.textBaseline = "middle";
-    this.paint(ctx, width, (name) => style.getPropertyValue(`--${name}`).trim());
+    this.paint(ctx, width, colours());
   };
 
   protected say(words: Child): void {

@@ -1,6 +1,6 @@
 /** Charts with axes on a canvas: themes, printing, pointer and keyboard. */
 import { sized } from "./canvas";
-import { h, inLight, type Child } from "./dom";
+import { colours, h, inLight, type Child } from "./dom";
 import { drawPlot, Scales, type Plot } from "./plot";
 import { hideTip, tipAt } from "./ui";
 
@@ -13,8 +13,8 @@ const READS = 64; // positions along the axis that the arrow keys step through
 const PRINT_WIDTH = 680; // width of A4 without margins, in CSS pixels
 
 function themeOf(): Theme {
-  const style = getComputedStyle(document.documentElement);
-  return Object.fromEntries(COLORS.map((name) => [name, style.getPropertyValue(`--${name}`).trim()])) as Theme;
+  const color = colours();
+  return Object.fromEntries(COLORS.map((name) => [name, color(name)])) as Theme;
 }
 
 export interface ChartOptions {

@@ -1,7 +1,7 @@
 /** The tables in the page, in the form in which tmerge writes them. The build makes the module "definitions" with the names of all tables
  * and columns. With it, any other name is a compile error. */
 import type { Tables } from "definitions";
-import { groupBy, median, sum } from "./format";
+import { entry, groupBy, median, sum } from "./format";
 
 export type TableName = keyof Tables;
 
@@ -326,15 +326,12 @@ export class Job {
   }
 
   #loadOne(name: TableName): Promise<void> {
-    const raw = this.#raw.tables[name];
-    if (!raw?.block || this.#tables.has(name)) return Promise.resolve();
-    const before = this.#loading.get(name);
-    if (before) return before;
-    const loading = block(raw.block).then((bytes) => {
-      const rows = rowsOf(JSON.parse(new TextDecoder().decode(bytes)) as Cell[][]);
+    const raw = this.#raw.tables[name],
+      id = raw?.block;
+    if (!id || this.#tables.has(name)) return Promise.resolve();
+    return entry(this.#loading, name, async () => {
+      const rows = rowsOf(JSON.parse(new TextDecoder().decode(await block(id))) as Cell[][]);
       if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // otherwise all rows have been fetched meanwhile
     });
-    this.#loading.set(name, loading);
-    return loading;
   }
 }

@@ -49,6 +49,12 @@ function apply(element: HTMLElement, { class: name, title, style, click, on, ...
   for (const [event, listener] of Object.entries(on ?? {})) element.addEventListener(event, listener as EventListener);
 }
 
+/** Returns a function that reads the page's colours, which are custom properties of the style sheet. */
+export function colours(): (name: string) => string {
+  const style = getComputedStyle(document.documentElement);
+  return (name) => style.getPropertyValue(`--${name}`).trim();
+}
+
 /** Reads styles in the light colours, in which the page is printed. */
 export function inLight<T>(read: () => T): T {
   const { dataset } = document.documentElement,

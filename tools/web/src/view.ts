@@ -61,18 +61,23 @@ export function href(view: string, params: Readonly<Record<string, string | numb
   return `#${[view, ...parts].join("/")}`;
 }
 
+/** Decodes percent-encoded text; null if it is not valid. */
+export function decoded(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
+}
+
 /** Parses an address. Ignores what does not match the grammar. */
 export function parseHash(hash: string): { view: string; params: Map<string, string> } {
   const [view = "", ...parts] = hash.replace(/^#/, "").split("/");
   const params = new Map<string, string>();
   for (const part of parts) {
-    const match = /^([a-z]+)=([^=]*)$/.exec(part);
-    if (!match) continue;
-    try {
-      params.set(match[1]!, decodeURIComponent(match[2]!));
-    } catch {
-      /* The percent-encoding is invalid, so the parameter is ignored. */
-    }
+    const match = /^([a-z]+)=([^=]*)$/.exec(part),
+      value = match && decoded(match[2]!);
+    if (match && value !== null) params.set(match[1]!, value);
   }
   return { view: /^[a-z]+$/.test(view) ? view : "", params };
 }

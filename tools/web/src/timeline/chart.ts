@@ -41,7 +41,7 @@ import { Scale } from "./span";
 import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
-import { colorOf, readTheme, setFont, type Theme } from "./theme";
+import { readTheme, setFont, type Theme } from "./theme";
 import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
@@ -163,7 +163,7 @@ export class Chart {
     this.#strip = new head.StripImage(data.strip, data.job.stripBuckets);
     this.steps = head.jobSteps(data.job);
     this.labels = new Labels(data.job.names);
-    this.theme = readTheme(document.documentElement);
+    this.theme = readTheme();
     this.index = new OperationIndex(data.operations);
     this.hosts = hostsOf(data.job.ranks).hosts;
     this.hostShares = new HostPyramid(
@@ -344,11 +344,7 @@ export class Chart {
     const { classes, slowness, lanes } = this.data,
       { coloring } = this.state.arrangement,
       key: readonly [Coloring, ...unknown[]] = [coloring, this.theme, classes, slowness, lanes];
-    if (key.some((each, i) => each !== this.#palette.key[i]))
-      this.#palette = {
-        key,
-        palette: paletteOf(coloring, this.data, this.theme, (name) => colorOf(document.documentElement, name)),
-      };
+    if (key.some((each, i) => each !== this.#palette.key[i])) this.#palette = { key, palette: paletteOf(coloring, this.data, this.theme) };
     return this.#palette.palette;
   }
 

@@ -1,4 +1,5 @@
 /** Colours of compute kernels and copies by kind, by class, or by slowness. */
+import { colours } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import { COMPUTE, COPIES } from "./model";
@@ -53,12 +54,12 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
 }
 
 /** Returns a theme with further colours, and a function that returns an event's colour in it; null if colours show kinds. */
-export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme, color: (name: string) => string) {
+export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
   const meanings = meaningsOf(coloring, data, false),
     first = theme.fills.length,
-    added = meanings.map(([name]) => color(name)),
+    added = meanings.map(([name]) => name).map(colours()),
     rest = added[added.length - 1]!;
   const fills = [...theme.fills, ...added],
     onFills = [...theme.onFills, ...added.map((fill) => readable(fill, theme.ink, theme.page))],

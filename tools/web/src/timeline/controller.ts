@@ -285,10 +285,6 @@ export class Controller {
     this.draw();
   }
 
-  showFlag(at: number): void {
-    this.setSpan(reveal(this.state.span, this.state.flags[at]!, this.duration));
-  }
-
   /* Adds the rank in question to the mark or removes it. Without a mark, marks it for the selection or for what is in view. */
   markRank(): void {
     const { mark, marked, span } = this.state,

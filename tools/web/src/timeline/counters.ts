@@ -199,7 +199,8 @@ export class FarCounters {
   /** Requests the counters in view. @param keys  keys of the shown counters @param places  indices of the visible ranks */
   look(span: Span, keys: readonly string[], places: ReadonlySet<number>): void {
     const window = windowOf(span);
-    if (this.#pieces.size > KEPT) this.#forget(new Set(keys.flatMap((key) => [...places].map((at) => `${key} ${at}`))));
+    const inView = new Set(keys.flatMap((key) => [...places].map((at) => `${key} ${at}`)));
+    if (this.#pieces.size > KEPT) for (const key of this.#pieces.keys()) if (!inView.has(key)) this.#pieces.delete(key);
     for (const key of keys) {
       const what = ASKED[key];
       if (what === undefined) continue;
@@ -208,7 +209,8 @@ export class FarCounters {
       /* whether a request for this window is running, whose answer arrives in parts */
       const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
       if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
-      if (!own) this.#fars.set(key, (own = { far: this.#farOf(key), window, asked: new Set() }));
+      const far = own?.far ?? new Far<Answer, Answer>("counter", (_, answer) => this.#keep(key, answer), this.changed);
+      if (!own) this.#fars.set(key, (own = { far, window, asked: new Set() }));
       own.window = window;
       own.asked = new Set(missing);
       const ranks = missing.map((at) => this.job.ranks[at]!.rank).sort((a, b) => a - b);
@@ -236,14 +238,6 @@ export class FarCounters {
 
   most(key: string): number {
     return this.#most.get(key) ?? 0;
-  }
-
-  #forget(inView: ReadonlySet<string>): void {
-    for (const key of this.#pieces.keys()) if (!inView.has(key)) this.#pieces.delete(key);
-  }
-
-  #farOf(key: string): Far<Answer, Answer> {
-    return new Far<Answer, Answer>("counter", (_, answer) => this.#keep(key, answer), this.changed);
   }
 
   #keep(key: string, answer: Answer): Answer {

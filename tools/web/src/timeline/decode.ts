@@ -182,10 +182,6 @@ function wholeOf(members: readonly Member[], begin: number) {
 
 type Reported = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
-export function decodeOperations(data: Uint8Array, job: JobBlock): Operation[] {
-  return readOperations(new Bytes(data), job);
-}
-
 /** Decodes an operation that src/serve/operation.c wrote, and gives it a number in the page; null if there is none. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
@@ -205,7 +201,7 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
  * is known only if it has a lane, and its rank only if no other rank may have been last. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
-function readOperations(bytes: Bytes, job: Reported) {
+export function readOperations(bytes: Bytes, job: Reported) {
   const n = bytes.number();
   let begin = 0;
   bytes.number(); // number of the job's operations, also of those that the page leaves out
@@ -267,12 +263,8 @@ function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], 
   return { kind, at, device, stream, tid, name, first, n };
 }
 
-export function decodeEvents(data: Uint8Array, job: JobBlock): Events {
-  return decodeColumns(new Bytes(data), job.events);
-}
-
 /** Decodes n events, which are the rest of the bytes. */
-function decodeColumns(bytes: Bytes, n: number): Events {
+export function decodeColumns(bytes: Bytes, n: number): Events {
   const out = new Events(n);
   const waits = [-1],
     operations = [-1];

@@ -1,4 +1,5 @@
 /** For a served page: requests more detail for the visible window than the page has, and merges it into the data. */
+import * as f from "../format";
 import { ask } from "../served";
 import type { Page } from ".";
 import type { ChartData } from "./chart";
@@ -136,10 +137,8 @@ export class Finer {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
     if (comm[row] === 0 || kind[row] === UNMATCHED || operation[comm[row]!]! >= 0 || begin[row]! < 0) return null;
-    let meeting = this.#met.get(key);
-    if (!meeting) this.#met.set(key, (meeting = this.#askWho(at, begin[row]!)));
     try {
-      return await meeting;
+      return await f.entry(this.#met, key, () => this.#askWho(at, begin[row]!));
     } catch {
       this.#met.delete(key); // the next selection asks again; until then the page shows the event's own wait
       return null;
@@ -249,13 +248,7 @@ export class Finer {
   }
 
   #number(name: string): number {
-    let number = this.#names.get(name);
-    if (number === undefined) {
-      number = this.data.job.names.length;
-      (this.data.job.names as string[]).push(name);
-      this.#names.set(name, number);
-    }
-    return number;
+    return f.entry(this.#names, name, () => (this.data.job.names as string[]).push(name) - 1);
   }
 
   /* Returns the rows of a track that are in none of @p parts, the parts of the rank that the page has. */
@@ -302,21 +295,15 @@ export class Finer {
       waits = [...base.wait],
       operations = [...base.operation],
       names = new Map<Tile, number[]>(),
-      placed = new Map<number, Placed[]>(),
-      fetched = new Map<number, Fetched>(),
+      fetched = new Map<number, Fetched & { readonly placed: Placed[] }>(),
       known = byKey(base.tracks);
     let first = base.n;
     for (const column of ["begin", "duration", "name", "kind", "depth", "comm"] as const) out[column].set(base[column]);
     out.tracks.push(...base.tracks);
     for (const { tile, rows, track, at } of more) {
       const { events } = tile;
-      let numbers = names.get(tile),
-        places = placed.get(at);
-      if (!numbers) names.set(tile, (numbers = tile.names.map((text) => this.#number(text))));
-      if (!places) {
-        placed.set(at, (places = []));
-        fetched.set(at, { tile, place: window.pieces.get(at)!.place, numbers, placed: places });
-      }
+      const numbers = f.entry(names, tile, () => tile.names.map((text) => this.#number(text))),
+        { placed } = f.entry(fetched, at, () => ({ tile, place: window.pieces.get(at)!.place, numbers, placed: [] }));
       rows.forEach((row, i) => {
         const to = first + i,
           comm = events.comm[row]!;
@@ -333,7 +320,7 @@ export class Finer {
       const name = numbers[track.name]!,
         own = { ...track, at, name, first, n: rows.length },
         continues = known.get(trackKey(own));
-      places.push({ track, rows, first, base: continues });
+      placed.push({ track, rows, first, base: continues });
       if (rows.length > 0) out.tracks.push(continues ? { ...own, continues } : own);
       first += rows.length;
     }

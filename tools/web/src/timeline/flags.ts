@@ -3,8 +3,10 @@ import { h, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
 import { isServed } from "../served";
+import { decoded } from "../view";
 import type { Controller } from "./controller";
 import type { Span } from "./model";
+import { reveal } from "./span";
 
 /** A note on a time, or on a range of time, in the job. */
 export type Flag = Span & { readonly text: string };
@@ -27,13 +29,10 @@ function write(flags: readonly Flag[]): string {
 
 function read(text: string, duration: number): Flag[] {
   return text.split(",").flatMap((part) => {
-    const [, begin = "", end = "", escaped = ""] = /^(\d{1,16})-(\d{1,16}):([^:]*)$/.exec(part) ?? [];
-    try {
-      const flag = { begin: Number(begin), end: Number(end), text: decodeURIComponent(escaped).slice(0, LONGEST) };
-      return begin === "" || flag.begin > flag.end || flag.end > duration ? [] : [flag];
-    } catch {
-      return []; // not valid percent-encoding
-    }
+    const [, begin = "", end = "", escaped = ""] = /^(\d{1,16})-(\d{1,16}):([^:]*)$/.exec(part) ?? [],
+      note = begin === "" ? null : decoded(escaped),
+      flag = { begin: Number(begin), end: Number(end), text: (note ?? "").slice(0, LONGEST) };
+    return note === null || flag.begin > flag.end || flag.end > duration ? [] : [flag];
   });
 }
 
@@ -88,7 +87,11 @@ export function flagList(controller: Controller): Child {
     note.maxLength = LONGEST;
     return h(
       "li",
-      h("button", { title: "Show it", click: () => controller.showFlag(at) }, when),
+      h(
+        "button",
+        { title: "Show it", click: () => controller.setSpan(reveal(controller.state.span, flags[at]!, controller.duration)) },
+        when,
+      ),
       note,
       h(
         "button",

@@ -1,9 +1,9 @@
 /** Stores the state of the timeline in the address. */
 import { addressOf } from "../path";
-import type { Params } from "../view";
+import { decoded, type Params } from "../view";
 import { parseRanges, writeRanges } from "./area";
 import { AREA_TABS } from "./area_panel";
-import type { Measure, Order } from "./layout";
+import { MEASURES } from "./heat";
 import { NOWHERE } from "./chart";
 import { COLORINGS } from "./coloring";
 import type { Controller } from "./controller";
@@ -55,9 +55,6 @@ export function findEvent(lanes: Lanes, names: readonly string[], at: number, te
   return found;
 }
 
-const MEASURE_NAMES: readonly string[] = ["compute", "wait", "communication", "memory"] satisfies readonly Measure[];
-const ORDER_NAMES: readonly string[] = ["rank", "wait", "compute"] satisfies readonly Order[];
-
 /* Writes "all", or the names separated by commas; null if there are no names. */
 function listed(names: readonly (string | number)[], all: boolean): string | null {
   return all ? "all" : names.length > 0 ? names.join(",") : null;
@@ -82,15 +79,6 @@ function arrangementParams({ state: { arrangement }, data, chart }: Controller):
   };
 }
 
-/* Decodes a name of the address. Commas in a name are percent-encoded, because commas separate the names. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return "";
-  }
-}
-
 function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
   const chosen = parseRanges(params.get(key) ?? "");
   return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
@@ -98,15 +86,13 @@ function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
 
 /* Applies the arrangement that the address has. A host is named by its first rank. */
 function applyArrangement({ state: { arrangement }, chart }: Controller, params: Params, placeOf: (text: string) => number): void {
-  const map = params.get("map") ?? "",
-    order = params.get("order") ?? "";
   const places = (key: string): number[] => (params.get(key) ?? "").split(",").map(placeOf);
-  if (MEASURE_NAMES.includes(map)) arrangement.map = map as Measure;
-  if (ORDER_NAMES.includes(order)) arrangement.order = order as Order;
+  arrangement.map = MEASURES.find(([measure]) => measure === params.get("map"))?.[0] ?? null;
+  arrangement.order = (["wait", "compute"] as const).find((order) => order === params.get("order")) ?? "rank";
   arrangement.coloring = COLORINGS.find(([coloring]) => coloring === params.get("color"))?.[0] ?? "kind";
   arrangement.counters = (params.get("counters") ?? "")
     .split(",")
-    .map(decoded)
+    .map((key) => decoded(key) ?? "") // commas separate the keys, so those in keys are percent-encoded
     .filter((key, i, all) => key !== "" && all.indexOf(key) === i)
     .slice(0, MOST_COUNTERS);
   const fold = places("fold");

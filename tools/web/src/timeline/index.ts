@@ -330,14 +330,14 @@ export class Page {
   }
 
   #retheme(): void {
-    this.controller.chart.theme = readTheme(document.documentElement);
+    this.controller.chart.theme = readTheme();
     this.controller.draw();
   }
 
   /* Prints in light colours at a higher resolution. */
   #print(): void {
     const { chart } = this.controller;
-    chart.theme = inLight(() => readTheme(document.documentElement));
+    chart.theme = inLight(readTheme);
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
     this.canvas.style.height = "auto"; // the whole picture is scaled down to the width of the paper
@@ -462,7 +462,7 @@ export class Page {
   }
 
   drawn(): void {
-    this.#writeHover();
+    this.pointed();
     this.#relist();
     const { chart } = this.controller,
       left = chart.leftOut;
@@ -529,10 +529,6 @@ export class Page {
 
   /** Called after the pointer has moved onto something else. */
   pointed(): void {
-    this.#writeHover();
-  }
-
-  #writeHover(): void {
     const { pointer, state, chart, data } = this.controller;
     this.#writeTip();
     if (!pointer || pointer.x < chart.gutter || pointer.y < 0) return void (this.hover.textContent = "");

@@ -5,7 +5,7 @@ import { pathOf } from "../path";
 import { isServed } from "../served";
 import { noWaitsOf } from "./arrival_words";
 import { ChartData, type Launcher, type Rate } from "./chart";
-import { checkCoverage, decodeEvents, decodeJob, decodeOperations, decodeStrip } from "./decode";
+import { Bytes, checkCoverage, decodeColumns, decodeJob, decodeStrip, readOperations } from "./decode";
 import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
 import { Path } from "./path";
@@ -25,9 +25,9 @@ async function loadRest(data: ChartData): Promise<void> {
     block("timeline.details"),
   ]);
   await turn();
-  data.operations = decodeOperations(operations, data.job);
+  data.operations = readOperations(new Bytes(operations), data.job);
   await turn();
-  data.lanes = new Lanes(decodeEvents(events, data.job), data.job.ranks.length);
+  data.lanes = new Lanes(decodeColumns(new Bytes(events), data.job.events), data.job.ranks.length);
   data.reported = pageReported(details, data.lanes.events);
 }
 
@@ -72,8 +72,7 @@ const finers = new WeakMap<ChartData, Finer>();
 /** Returns the object that requests more data from the server; null if the page is from a file. */
 export function finerOf(source: Job, data: ChartData, listener: FinerListener): Finer | null {
   if (!isServed(source) || !data.lanes) return null;
-  let finer = finers.get(data);
-  if (!finer) finers.set(data, (finer = new Finer(data)));
+  const finer = f.entry(finers, data, () => new Finer(data));
   finer.listener = listener;
   return finer;
 }
@@ -91,7 +90,5 @@ async function loadAll(source: Job) {
 
 /** Loads the timeline's data. The message of an error says what is missing or damaged. */
 export function load(job: Job): ReturnType<typeof loadAll> {
-  let loading = kept.get(job);
-  if (!loading) kept.set(job, (loading = loadAll(job)));
-  return loading;
+  return f.entry(kept, job, () => loadAll(job));
 }

@@ -1,5 +1,5 @@
 /** Paints what lies over and below the lanes: the lines that join ranks, the critical path, arrows from calls, counters. */
-import { stroke, fillBox, strokeLine } from "../canvas";
+import { stroke, strokeCased, fillBox, strokeLine } from "../canvas";
 import type { Chart } from "./chart";
 import { lowest } from "./lanes";
 import type { RankRow, Box } from "./layout";
@@ -9,6 +9,7 @@ import { type Canvas, paintShares } from "./paint_lane";
 import { setFont } from "./theme";
 import type { Path, Placed } from "./path";
 import { fitting } from "../dom";
+import { entry } from "../format";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
@@ -25,12 +26,8 @@ const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Membe
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
   if (input.inOrder) return operation.members;
-  let kept = sorted.get(input.rows);
-  if (!kept) sorted.set(input.rows, (kept = new WeakMap()));
-  let members = kept.get(operation);
-  if (!members)
-    kept.set(operation, (members = [...operation.members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at)));
-  return members;
+  const kept = entry(sorted, input.rows, () => new WeakMap<Operation, readonly Member[]>());
+  return entry(kept, operation, () => [...operation.members].sort((a, b) => rowOf(a, input).y - rowOf(b, input).y || a.at - b.at));
 }
 
 const rowOf = (member: Member, input: JoinInput): RankRow => input.rows[member.at]!;
@@ -140,18 +137,13 @@ export function paintPath(canvas: Canvas, path: Path, heightOf: (placed: Placed)
     runs = path.runs(scale, heightOf);
   if (runs.length === 0) return;
   ctx.lineJoin = "round";
-  for (const [color, width] of [
-    [theme.page, WIDTH + 2 * CASING],
-    [theme.path, WIDTH],
-  ] as const) {
-    stroke(ctx, color, width, () =>
-      runs.forEach(({ x0, x1, y, broken }, i) => {
-        if (i === 0 || broken) ctx.moveTo(x0, y);
-        else ctx.lineTo(x0, y);
-        ctx.lineTo(x1, y);
-      }),
-    );
-  }
+  strokeCased(ctx, [theme.page, theme.path], WIDTH, WIDTH + 2 * CASING, () =>
+    runs.forEach(({ x0, x1, y, broken }, i) => {
+      if (i === 0 || broken) ctx.moveTo(x0, y);
+      else ctx.lineTo(x0, y);
+      ctx.lineTo(x1, y);
+    }),
+  );
   ctx.lineJoin = "miter";
 }
 
@@ -159,12 +151,7 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
   const [x0, x1] = scale.visible(piece, 4),
     from = Math.max(top, y - HALF_BOX),
     width = Math.max(4, x1 - x0 + 4);
-  for (const [color, line] of [
-    [theme.page, 4],
-    [theme.ink, 1.8],
-  ] as const) {
-    stroke(ctx, color, line, () => ctx.rect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from));
-  }
+  strokeCased(ctx, [theme.page, theme.ink], 1.8, 4, () => ctx.rect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from));
 }
 
 /** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
@@ -194,21 +181,17 @@ function apart(all: readonly Arrow[]): Arrow[] {
 /** Paints the arrows over the lanes, each with an outline in the page's colour. */
 export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
   const many = all.length > FEW,
-    arrows = many ? apart(all) : all;
-  for (const [color, width] of [
-    [theme.page, 4],
-    [theme.ink, many ? 0.7 : 1.4],
-  ] as const) {
-    if (many && color === theme.page) continue;
-    stroke(ctx, color, width, () => {
+    arrows = many ? apart(all) : all,
+    path = () => {
       for (const arrow of arrows) {
         const [y0, y1] = ends(arrow),
           bend = Math.max(8, Math.min(BEND, Math.abs(arrow.x1 - arrow.x0) / 2 + 8));
         ctx.moveTo(arrow.x0, y0);
         ctx.bezierCurveTo(arrow.x0, y0 + (y1 > y0 ? bend : -bend), arrow.x1 - bend, y1, arrow.x1 - HEAD_LENGTH + 1, y1);
       }
-    });
-  }
+    };
+  if (many) stroke(ctx, theme.ink, 0.7, path);
+  else strokeCased(ctx, [theme.page, theme.ink], 1.4, 4, path);
   ctx.fillStyle = theme.ink;
   for (const arrow of arrows) {
     const y1 = ends(arrow)[1];

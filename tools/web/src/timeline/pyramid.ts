@@ -61,13 +61,7 @@ export class Pyramid {
   }
 
   #plane(at: number, kind: number): Plane {
-    const which = at * LANE_KINDS + kind;
-    let plane = this.#planes[which];
-    if (!plane) {
-      plane = new Plane(this.base(at, kind));
-      this.#planes[which] = plane;
-    }
-    return plane;
+    return (this.#planes[at * LANE_KINDS + kind] ??= new Plane(this.base(at, kind)));
   }
 
   get finer(): FineShares | null {

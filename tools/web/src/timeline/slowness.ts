@@ -19,16 +19,9 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
       while (job.steps && part < rank.parts.length && rank.parts[part]!.end <= begin[row]!) part++;
       const step = job.steps ? rank.parts[part] : undefined;
       if (job.steps ? !step || step.begin > begin[row]! || !(job.complete || step.gpu) : !job.complete) continue;
-      const key = (step?.number ?? 0) * job.names.length + name[row]!,
-        list = own.get(key);
-      if (list) list.push(row);
-      else own.set(key, [row]);
+      f.entry(own, (step?.number ?? 0) * job.names.length + name[row]!, () => []).push(row);
     }
-    for (const [key, list] of own) {
-      const all = out.get(key);
-      if (all) all.push(list);
-      else out.set(key, [list]);
-    }
+    for (const [key, list] of own) f.entry(out, key, () => []).push(list);
     yield;
   }
   return out;
@@ -179,13 +172,8 @@ export class FarSlowness {
     for (const [rank, ...events] of answer.ranks) {
       const at = this.#places.get(rank!);
       if (at === undefined) continue;
-      let known = this.#known.get(at);
-      if (!known) this.#known.set(at, (known = new Map<number, number[]>()));
-      for (let i = 0; i < events.length; i += 3) {
-        const all = known.get(events[i]!) ?? [];
-        if (all.length === 0) known.set(events[i]!, all);
-        all.push(events[i + 1]!, events[i + 2]! / 1e6);
-      }
+      const known = f.entry(this.#known, at, () => new Map<number, number[]>());
+      for (let i = 0; i < events.length; i += 3) f.entry(known, events[i]!, () => []).push(events[i + 1]!, events[i + 2]! / 1e6);
       this.#n += events.length / 3;
     }
     return answer;

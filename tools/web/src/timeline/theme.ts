@@ -1,4 +1,5 @@
 /** The page's colours, for the canvas. */
+import { colours } from "../dom";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
 
 /* Returns the relative luminance of "#rrggbb", as WCAG 2 defines it. */
@@ -19,17 +20,12 @@ export function readable(on: string, a: string, b: string): string {
   return contrast(a) >= contrast(b) ? a : b;
 }
 
-export function colorOf(element: Element, name: string): string {
-  return getComputedStyle(element).getPropertyValue(`--${name}`).trim();
-}
-
-/** The colours of the page, read from the custom properties of an element. Each ramp starts at the colour of the page's background. */
+/** The colours of the page, for a canvas. Each ramp starts at the colour of the page's background. */
 export type Theme = Readonly<ReturnType<typeof readTheme>>;
 
-export function readTheme(element: Element) {
-  const style = getComputedStyle(element);
-  const color = (name: string): string => style.getPropertyValue(`--${name}`).trim();
-  const ink = color("ink"),
+export function readTheme() {
+  const color = colours(),
+    ink = color("ink"),
     page = color("page"),
     ink3 = color("ink-3");
   const ramp = (name: string): string[] => Array.from({ length: 21 }, (_, place) => color(`${name}-${place}`));
@@ -64,7 +60,7 @@ export function readTheme(element: Element) {
     edge: color("edge") || "transparent", // outline of unmatched communication
     onFills: fills.map((fill, kind) => (alphas[kind]! < 0.8 ? ink : readable(fill, ink, page))) as readonly string[],
     ramps: { wait: ramp("wait"), work: ramp("work") },
-    font: style.fontFamily || "sans-serif",
+    font: getComputedStyle(document.documentElement).fontFamily || "sans-serif",
   };
 }
 

@@ -33,11 +33,7 @@ export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10
 function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;
-  return hasDevice(context.job) ? "device" : "host";
-}
-
-function hasDevice(job: Job): boolean {
-  return f.sum(job.level("calls.call", "operator").nums("device_self_ns")) > 0;
+  return f.sum(context.job.level("calls.call", "operator").nums("device_self_ns")) > 0 ? "device" : "host";
 }
 
 function rankStrip(table: Calls, row: number, side: Side): Child {

@@ -105,8 +105,6 @@ function windowOf(job: Job, row: number): [number, number] | null {
   return begin === null || length === null ? null : [Math.max(0, begin), begin + length];
 }
 
-const median = (values: Iterable<number>): number => f.median([...values]) ?? 0;
-
 /* Returns the values of all cells. The value of a host is the largest of its ranks. */
 function cellsOf({ rows, steps, value }: Field): number[] {
   return rows.flatMap(({ ranks }) =>
@@ -122,7 +120,7 @@ function drawMap(context: Context, metric: Metric, byHost: boolean): Child {
     field = fieldOf(job, metric, byHost, params.get("sort") ?? "name"),
     unit = f.mapUnit(field.value.values()),
     many = job.allRowsOf("job.rank") >= MANY,
-    from = many ? median(cellsOf(field)) : 0,
+    from = many ? (f.median(cellsOf(field)) ?? 0) : 0,
     to = Math.max(f.most(field.value.values()), from + LEAST_OF_STEP * (job.table("overlap.step").median("window_ns") ?? 0)),
     worst = fieldOf(job, metric, byHost, "worst");
   const draw = (chosen: Field, more: string) =>

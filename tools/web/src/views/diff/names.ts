@@ -146,12 +146,7 @@ function head(context: Context, title: string, table: Names): Child {
 }
 
 function view(id: string, title: string, name: Names["name"]): View {
-  return {
-    id,
-    title,
-    needs: [name],
-    parts: [(context) => head(context, title, context.job.table(name))],
-  };
+  return { id, title, needs: [name], parts: [(context) => head(context, title, context.job.table(name))] };
 }
 
 export const kernels = view("kernels", "Kernels", "diff.kernel");
