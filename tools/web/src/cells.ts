@@ -65,14 +65,13 @@ export function strip(
 }
 
 /** Shows a sum of a column. Tests check it by the column and by @p of.where, such as "kind=htod, host_memory=pinned". */
-export function sumFigure(text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement {
-  return tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
+export const sumFigure = (text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement =>
+  tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
     h("b", `sum of ${of.table} ${of.column}`),
     of.where ? ` where ${of.where}` : "",
     h("br"),
     f.exact(of.value),
   ]);
-}
 
 /** A figure of a band: its label, what it measures, its value, and the text below. */
 export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
@@ -91,12 +90,11 @@ export function tile<N extends TableName>(
   return [label, of.docOf(column), value ?? (median === null ? f.NONE : write(median)), below ?? spread(job, table, column, write)];
 }
 
-export function band(figures: readonly BandFigure[]): HTMLElement {
-  return h(
+export const band = (figures: readonly BandFigure[]): HTMLElement =>
+  h(
     "dl.figures.few",
     figures.map(([label, doc, value, below]) => h("div", h("dt", term(label, doc)), h("dd.value", value), h("dd.below", below ?? ""))),
   );
-}
 
 /** Writes the range of a column over ranks: "41 % to 63 % by rank". */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {

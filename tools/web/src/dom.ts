@@ -35,9 +35,8 @@ export function h<S extends Tag | `${Tag}.${string}`>(
   return element;
 }
 
-function isProps(first: Props | Child): first is Props {
-  return typeof first === "object" && first !== null && !(first instanceof Node) && !Array.isArray(first);
-}
+const isProps = (first: Props | Child): first is Props =>
+  typeof first === "object" && first !== null && !(first instanceof Node) && !Array.isArray(first);
 
 function apply(element: HTMLElement, { class: name, title, style, click, on, ...attributes }: Props): void {
   if (click) element.addEventListener("click", click);
@@ -73,9 +72,8 @@ export function callDevices(word: string): void {
   device = word;
 }
 
-function said(text: string): string {
-  return device === "GPU" ? text : text.replace(/\bGPU(?=s?\b)/g, device).replaceAll("CUDA graphs", "graphs of kernels");
-}
+const said = (text: string): string =>
+  device === "GPU" ? text : text.replace(/\bGPU(?=s?\b)/g, device).replaceAll("CUDA graphs", "graphs of kernels");
 
 /** Appends children, without those that are null, undefined or false. */
 export function append(parent: Node, children: readonly Child[]): void {
@@ -114,12 +112,11 @@ export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLE
 const NAMED: Readonly<Record<number, string>> = { 9: "\\t", 10: "\\n", 13: "\\r" };
 
 /** Makes text from a trace safe to show: replaces control characters, and characters that reorder or hide text, by escapes. */
-export function visible(text: string): string {
-  return text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
+export const visible = (text: string): string =>
+  text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
     const code = c.charCodeAt(0);
     return NAMED[code] ?? `\\u${code.toString(16).padStart(4, "0")}`;
   });
-}
 
 export function cut(text: string, length = 160): string {
   return text.length > length ? `${text.slice(0, length - 1)}…` : text;

@@ -75,9 +75,8 @@ export function timesTogether(values: readonly (number | null)[]): string[] {
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
 }
 
-export function byteColumnUnit(values: readonly (number | null)[], memory: boolean): Unit {
-  return sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
-}
+export const byteColumnUnit = (values: readonly (number | null)[], memory: boolean): Unit =>
+  sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 
 /* Tells times of single events, such as "mean_call_ns", from sums, such as "max_rank_ns". */
 function isOfEvents(name: string): boolean {
@@ -113,9 +112,7 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
 export const timeUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values), TIMES);
 
 /** Returns the unit for a map, whose cells have room for few digits: the largest value has two or more before the decimal point. */
-export function mapUnit(values: Iterable<number | null>): Unit {
-  return unitOf(largest(values) / 10, TIMES);
-}
+export const mapUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values) / 10, TIMES);
 
 /** Returns the unit for bytes: powers of 1,000 for messages, of 1,024 for memory. */
 export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
@@ -147,9 +144,8 @@ export function short(value: number, unit: Unit): string {
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
 }
 
-export function columnDigits(values: Iterable<number | null>, unit: Unit): number {
-  return unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
-}
+export const columnDigits = (values: Iterable<number | null>, unit: Unit): number =>
+  unit.factor === 1 ? 0 : digitsOf(largest(values) / unit.factor);
 
 export function bytes(value: number | null, memory = false): string {
   if (value === null) return NONE;
@@ -181,17 +177,14 @@ export function significant(value: number): string {
 }
 
 /** A speedup: "0.87×". */
-export function times(value: number | null): string {
-  return value === null ? NONE : `${grouped(value, 2)}×`;
-}
+export const times = (value: number | null): string => (value === null ? NONE : `${grouped(value, 2)}×`);
 
 /** Ends a sentence with a full stop, unless it is empty or ended. */
 export const ended = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
 /** Joins the parts of a sentence, except empty and missing parts. */
-export function joined(between: string, ...parts: readonly (string | null | undefined | false)[]): string {
-  return parts.filter(Boolean).join(between);
-}
+export const joined = (between: string, ...parts: readonly (string | null | undefined | false)[]): string =>
+  parts.filter(Boolean).join(between);
 
 /** A count with its noun: "1 rank", "8 ranks". */
 export function count(n: number, one: string, many = `${one}s`): string {

@@ -99,9 +99,8 @@ const NAME_SHORT = 12; // names up to this length are not broken
 const isNumeric = (column: Column): boolean => column.type === "int" || column.type === "real";
 const amount = (value: Cell): Cell => (typeof value === "string" ? Number(value) : value);
 
-function numbersOf(values: readonly Cell[]): (number | null)[] {
-  return values.map(amount).map((value) => (typeof value === "number" ? value : null));
-}
+const numbersOf = (values: readonly Cell[]): (number | null)[] =>
+  values.map(amount).map((value) => (typeof value === "number" ? value : null));
 
 /** Formats the values of a column, all in one unit and with the same number of decimals. */
 export class Writer {
@@ -156,19 +155,16 @@ function headingOver(element: HTMLElement): string {
   return before.pop()?.textContent ?? "Table";
 }
 
-export function grid<N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement {
-  return drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
-}
+export const grid = <N extends TableName>(table: Table<N>, options: GridOptions<N>, ...items: readonly ColumnItem<N>[]): HTMLElement =>
+  drawn(table, options, items.length > 0 ? columns(table, ...items) : table.columns.map(({ name: column }) => ({ column })));
 
-export function tableSection<N extends TableName>(
+export const tableSection = <N extends TableName>(
   title: string,
   about: Child,
   table: Table<N>,
   options: GridOptions<N>,
   ...items: readonly ColumnItem<N>[]
-): HTMLElement {
-  return section(title, about && note(about), grid(table, options, ...items));
-}
+): HTMLElement => section(title, about && note(about), grid(table, options, ...items));
 
 function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, all: readonly GridColumn<N>[]): HTMLElement {
   const base = options.rows ?? table.all,

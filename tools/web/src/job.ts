@@ -94,9 +94,8 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** What to write in place of the AllReduces of a job without any. Kernels of unknown kind may be AllReduces. */
-export function withoutAllReduce(all: readonly Kind[]): string {
-  return all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
-}
+export const withoutAllReduce = (all: readonly Kind[]): string =>
+  all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 
 export const kindWord = (kind: string | null): string => KIND_WORDS[kind ?? ""] ?? kind ?? "";
 
@@ -113,9 +112,8 @@ export function groupName(job: Job, group: string | null): string {
 }
 
 /** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
-export function kindsIn(text: string): string {
-  return text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
-}
+export const kindsIn = (text: string): string =>
+  text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 
 /** Returns how many communication kernels were matched over ranks, of how many, and their share [%]; null if there are none. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {

@@ -78,9 +78,8 @@ function cells(map: HeatMap, from: number, to: number): HTMLElement {
   return h("div.map-box", grid);
 }
 
-function emptyRow(label: string, why: string): HTMLElement {
-  return h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
-}
+const emptyRow = (label: string, why: string): HTMLElement =>
+  h("span.cell.none.whole", { role: "gridcell", tabindex: -1, "aria-label": `${label}: ${why}` }, why);
 
 function cellElement(map: HeatMap, r: number, c: number, from: number, to: number, narrow: boolean): HTMLElement {
   const cell = map.cell(r, c);
@@ -138,11 +137,8 @@ function labelStep(room: number, size: number): number {
   return step;
 }
 
-function labelsOf(names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] {
-  return names.flatMap((label, i) =>
-    i % step === 0 ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : [],
-  );
-}
+const labelsOf = (names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] =>
+  names.flatMap((label, i) => (i % step === 0 ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : []));
 
 /* Lets the pointer and arrow keys select a cell of a painted map. Returns its words, and a frame around it. */
 function reader({ rows, columns, cell }: HeatMap, canvas: HTMLCanvasElement) {

@@ -61,17 +61,14 @@ function tickBytes(value: number): string {
 }
 
 /** Draws bandwidth against size. A spot is at (bytes, GB/s); @p x and @p y are the names of the axes. */
-export function bandwidthChart(of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement {
-  return scatter({
+export const bandwidthChart = (of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement =>
+  scatter({
     ...of,
     label: `${of.label}: ${f.count(of.spots.length, "point")}`,
     axes: { x: { name: x, write: tickBytes }, y: { name: y } },
   });
-}
 
-export function spotSize(count: number): number {
-  return Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
-}
+export const spotSize = (count: number): number => Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 
 /** The marker shape of a row shows what bounds the row's rate. Returns the shape of each row, and a legend of the shapes that occur. */
 export function boundShapes(
@@ -143,12 +140,11 @@ function drawing(n: number, key: string, hollow: boolean): HTMLElement {
 }
 
 /** Makes a legend of shapes and their meanings. @p key is the name of their colour in the style sheet. */
-export function shapeLegend(
+export const shapeLegend = (
   keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
   key: string,
-): HTMLElement {
-  return h(
+): HTMLElement =>
+  h(
     "ul.legend",
     keys.map(({ shape, label, hollow }) => h("li", drawing(shape, key, hollow ?? false), label)),
   );
-}

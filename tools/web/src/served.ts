@@ -32,9 +32,8 @@ const SLICE = 16384; // rows per answer
 const READ_MAX = 150_000;
 
 /** Returns the tables whose missing rows have to be fetched before a view of them can be drawn. */
-export function unread(job: Job, names: readonly TableName[]): TableName[] {
-  return isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
-}
+export const unread = (job: Job, names: readonly TableName[]): TableName[] =>
+  isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 
 export async function fetchUnread(job: Job, names: readonly TableName[]): Promise<void> {
   for (const name of unread(job, names)) await fetchRows(job, name, () => undefined);

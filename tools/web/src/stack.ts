@@ -49,14 +49,17 @@ export type StackOptions = Readonly<{ parts?: readonly Part[]; shares?: boolean;
   readonly end?: (row: StackRow, total: number) => Child;
 };
 
-export function partsLegend(rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement {
-  return legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.short ?? part.label]));
-}
+export const partsLegend = (rows: readonly Pick<StackRow, "values">[], parts: readonly Part[] = PARTS): HTMLElement =>
+  legend(parts.filter((_, p) => rows.some((row) => (row.values[p] ?? 0) > 0)).map((part) => [part.key, part.short ?? part.label]));
 
 /** Makes the bar of a rank, with a link to its lanes in the timeline. */
-export function rankRow(rank: number, values: readonly number[]): StackRow & { readonly rank: number } {
-  return { rank, label: `rank ${rank}`, values, href: href("timeline", { rank }), data: { "data-rank": rank } };
-}
+export const rankRow = (rank: number, values: readonly number[]): StackRow & { readonly rank: number } => ({
+  rank,
+  label: `rank ${rank}`,
+  values,
+  href: href("timeline", { rank }),
+  data: { "data-rank": rank },
+});
 
 /** Adds a heading to each row whose host differs from the previous row's. If there is only one host, adds none. */
 export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {

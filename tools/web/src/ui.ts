@@ -65,14 +65,14 @@ export function figure(job: Job, text: string, origin: Origin): HTMLElement {
 }
 
 /** Shows a title in bold, and lines below it. Leaves out lines without content. */
-export function lines(title: Child, ...more: Child[]): Child {
-  return [h("b", title), more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line])];
-}
+export const lines = (title: Child, ...more: Child[]): Child => [
+  h("b", title),
+  more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line]),
+];
 
 /** Shows a word, and its definition on hover and focus. */
-export function term(label: string, definition: Child): HTMLElement {
-  return tip(h("span.term", { tabindex: 0, role: "term" }, label), () => definition);
-}
+export const term = (label: string, definition: Child): HTMLElement =>
+  tip(h("span.term", { tabindex: 0, role: "term" }, label), () => definition);
 
 // Text ---------------------------------------------------------------------------------------------
 
@@ -88,18 +88,15 @@ export function sign(state: State): HTMLElement {
   return h("span", { class: `sign ${state}`, role: "img", "aria-label": word }, mark);
 }
 
-export function heading(title: Child, ...lead: Child[]): HTMLElement {
-  return h("header.lead", h("h1", { tabindex: -1 }, title), lead.length > 0 && h("p", ...lead));
-}
+export const heading = (title: Child, ...lead: Child[]): HTMLElement =>
+  h("header.lead", h("h1", { tabindex: -1 }, title), lead.length > 0 && h("p", ...lead));
 
-export function link(text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement {
-  return h("a.go", { href: href(view, params) }, text, " →");
-}
+export const link = (text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement =>
+  h("a.go", { href: href(view, params) }, text, " →");
 
 /** Makes the content of a section or view. A text that is not in an element becomes a note. */
-export function blocks(children: readonly Child[]): Child[] {
-  return children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
-}
+export const blocks = (children: readonly Child[]): Child[] =>
+  children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
 
 export function section(title: string, ...children: Child[]): HTMLElement {
   return h("section", h("h2", title), blocks(children));
@@ -150,25 +147,24 @@ const SHOWN: Readonly<Record<string, string>> = {
 };
 
 /** As prose(), but "tmerge show NAME" becomes a link to the view that shows it. */
-export function told(text: string | null): Child[] {
-  return prose(text)
+export const told = (text: string | null): Child[] =>
+  prose(text)
     .split(/tmerge show ([\w.]+\w)/)
     .map((part, i) => {
       const title = SHOWN[part];
       if (i % 2 === 0) return part;
       return h("a.told", { href: title ? href(title.toLowerCase()) : href("tables", { name: part }) }, title ?? part);
     });
-}
 
 // Controls -----------------------------------------------------------------------------------------
 
-export function segmented<T extends string>(
+export const segmented = <T extends string>(
   label: string,
   options: readonly (readonly [T, string])[],
   chosen: T,
   choose: (value: T) => void,
-): HTMLElement {
-  return h(
+): HTMLElement =>
+  h(
     "div.segmented",
     { role: "group", "aria-label": label },
     h("span.label", label),
@@ -179,7 +175,6 @@ export function segmented<T extends string>(
       ),
     ),
   );
-}
 
 /** Makes a box for a text. The address has the text as @p key. */
 export function searchBox(context: Context, key: string, placeholder: string, label: string | undefined, changed: () => void) {
@@ -241,9 +236,10 @@ export function pick<T extends string | number>(
   return all.length < 2 ? null : select(label, all, String(chosen), (v) => set(v || null));
 }
 
-function keeper(context: Context, key: string, also: readonly string[]): (value: string | null) => void {
-  return (value) => context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
-}
+const keeper =
+  (context: Context, key: string, also: readonly string[]): ((value: string | null) => void) =>
+  (value) =>
+    context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 
 /** Makes a button to show the whole list instead of its beginning. The button sets the parameter "all" of the address. */
 export function showAll(context: Context, text: string): HTMLElement {
@@ -283,19 +279,18 @@ export function legend(keys: string | readonly (readonly [string, string])[]): H
 }
 
 /** Makes a legend of CSS colours, with further items before and after them. */
-export function swatches(
+export const swatches = (
   list: "ul.legend" | "ul.legend.below",
   colors: readonly (readonly [string, Child])[],
   after: Child = null,
   before: Child = null,
-): HTMLElement {
-  return h(
+): HTMLElement =>
+  h(
     list,
     before,
     colors.map(([color, label]) => h("li", h("span.swatch", { style: { background: color } }), label)),
     after,
   );
-}
 
 /** Makes a box with the notices. They are at the end of the file, so they are read when the reader opens it. */
 export function licences(): HTMLElement {

@@ -46,9 +46,8 @@ type Unknown<S extends string> = S extends `${infer First} ${infer Rest}`
     : S;
 
 /** Returns the tables whose names are in texts, separated by spaces. Any other word is a compile error. */
-export function tablesNamed<S extends string>(...texts: readonly (S & ([Unknown<S>] extends [never] ? S : never))[]): TableName[] {
-  return texts.flatMap((text) => text.split(" ") as TableName[]);
-}
+export const tablesNamed = <S extends string>(...texts: readonly (S & ([Unknown<S>] extends [never] ? S : never))[]): TableName[] =>
+  texts.flatMap((text) => text.split(" ") as TableName[]);
 
 /** An entry of the list of views. `group`: the question that its views answer. The entry opens the first of its views. */
 export type Tab = Readonly<{ group: string; views: readonly View[] }>;

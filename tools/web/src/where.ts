@@ -94,9 +94,7 @@ const HOLDS: Readonly<Record<string, (order: number) => boolean>> = {
   ">=": (order) => order >= 0,
 };
 
-function ordered(order: number, operator: string): boolean {
-  return HOLDS[operator]?.(order) ?? order === 0;
-}
+const ordered = (order: number, operator: string): boolean => HOLDS[operator]?.(order) ?? order === 0;
 
 /* Converts a number, with or without a unit, to the column's own unit; without one it is in the heading's. */
 function numberOf(column: Column, text: string, factor: number): number | null {

@@ -137,11 +137,10 @@ export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonl
 }
 
 /** Writes ascending numbers as "0-7,12". */
-export function writeRanges(numbers: readonly number[]): string {
-  return runsOf(numbers)
+export const writeRanges = (numbers: readonly number[]): string =>
+  runsOf(numbers)
     .map(([first, last]) => (first === last ? String(first) : `${first}-${last}`))
     .join(",");
-}
 
 /** Returns a test for the numbers in a text of writeRanges. For a malformed text, the test rejects all numbers. */
 export function parseRanges(text: string): (number: number) => boolean {

@@ -41,9 +41,8 @@ function picture(controller: Controller, memory: boolean): HTMLElement[] {
   return [shown, select("Measure", measures, map, (value) => controller.setMap(value as Measure)), scale(map)];
 }
 
-function order(controller: Controller): HTMLElement {
-  return select("Order", ORDERS, controller.state.arrangement.order, (value) => controller.arrange((own) => (own.order = value as Order)));
-}
+const order = (controller: Controller): HTMLElement =>
+  select("Order", ORDERS, controller.state.arrangement.order, (value) => controller.arrange((own) => (own.order = value as Order)));
 
 function colors(controller: Controller, several: boolean): HTMLElement | null {
   const offered = COLORINGS.filter(([key]) => (key === "class" ? controller.data.classes !== null : key !== "slowness" || several));

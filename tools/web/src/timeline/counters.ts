@@ -38,9 +38,8 @@ function own(key: string, label: string, doc: string, words: Counter["words"], o
 const RECORDED = "recorded:";
 
 /* Writes "AI Core Freq, MHz". */
-function titleOf(counter: string, series: string): string {
-  return series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
-}
+const titleOf = (counter: string, series: string): string =>
+  series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 
 /** Returns the counters of a job. Counters that depend on events are included only after events are loaded. */
 export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
@@ -104,12 +103,11 @@ function bandwidths({ operations, job }: ChartData): Curve[] {
   return changes.map(curveOf);
 }
 
-function recordedOf({ reported, job }: ChartData, key: string, at: number): Curve[] {
-  return reported!
+const recordedOf = ({ reported, job }: ChartData, key: string, at: number): Curve[] =>
+  reported!
     .page(at)
     .counters.filter(({ counter, series }) => RECORDED + titleOf(job.names[counter] ?? "", job.names[series] ?? "") === key)
     .map(({ times, values }) => ({ times, values }));
-}
 
 /** Computes the values of a counter, one rank in each iteration. Memory is in a table that is loaded separately. */
 export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
@@ -162,14 +160,12 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
-export function isKnown({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean {
-  return !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
-}
+export const isKnown = ({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean =>
+  !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 
 /** Returns whether the value is a lower bound, because events that the page lacks may have been launched before the view. */
-export function isLeast({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean {
-  return ofHost && !job.complete && farCounters?.of(key, at) === undefined;
-}
+export const isLeast = ({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean =>
+  ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 
 /** The server's names of counters, by the key that counters.ts has for the counter. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };

@@ -58,13 +58,12 @@ function list<T>(n: number, read: (i: number) => T): T[] {
   return out;
 }
 
-function decodeRecordings(bytes: Bytes) {
-  return list(bytes.number(), () => {
+const decodeRecordings = (bytes: Bytes) =>
+  list(bytes.number(), () => {
     const begin = bytes.signed();
     const end = begin + bytes.signed();
     return { begin, end, truncated: bytes.number() === 1 };
   });
-}
 
 /** A part of a rank's recording: a step or, without steps, a slice. `gpu`, `host`: whether the page has its events of this kind. */
 export type Part = ReturnType<typeof decodeParts>[number];
@@ -156,15 +155,13 @@ function decodeMembers(bytes: Bytes, n: number, first: number) {
 }
 
 /* Decodes totals of an operation. They are over all members, even if some members are on ranks that the page does not have. */
-function decodeWhole(bytes: Bytes, begin: number): ReturnType<typeof wholeOf> {
-  return {
-    size: bytes.number(),
-    end: begin + bytes.number(),
-    last: begin + bytes.number(),
-    wait: bytes.number(),
-    waits: bytes.number() === 1,
-  };
-}
+const decodeWhole = (bytes: Bytes, begin: number): ReturnType<typeof wholeOf> => ({
+  size: bytes.number(),
+  end: begin + bytes.number(),
+  last: begin + bytes.number(),
+  wait: bytes.number(),
+  waits: bytes.number() === 1,
+});
 
 function wholeOf(members: readonly Member[], begin: number) {
   let end = begin,

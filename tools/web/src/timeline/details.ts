@@ -28,9 +28,8 @@ const NOTHING = "Nothing selected";
 export type Words = Readonly<{ element: HTMLElement; spoken: string }>;
 
 /** "ReduceScatter, step 12" */
-export function operationTitle(operation: model.Operation): string {
-  return `${model.COLLECTIVE_WORDS[operation.kind] ?? model.COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
-}
+export const operationTitle = (operation: model.Operation): string =>
+  `${model.COLLECTIVE_WORDS[operation.kind] ?? model.COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 
 /* Says which place an operation has by wait. @param place row of collectives.worst, from 0 */
 function placeWords(place: number): string {
@@ -236,8 +235,8 @@ function withKeys(title: Child, text: Child, keys: string): HTMLElement {
   );
 }
 
-export function help(): HTMLElement {
-  return h(
+export const help = (): HTMLElement =>
+  h(
     "div",
     h("h2", "Keys and gestures"),
     h(
@@ -245,7 +244,6 @@ export function help(): HTMLElement {
       HELP.map(([keys, does]) => [h("dt", keys), h("dd", does)]),
     ),
   );
-}
 
 function nothing({ data }: Controller): Words {
   const joins = data.job.ranks.length > 1,

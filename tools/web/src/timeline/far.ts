@@ -89,8 +89,8 @@ export type FarParts = Readonly<{ seen: number; parts: readonly AreaPart[] }>;
 
 export type FarArea = Far<AreaAnswer, FarParts>;
 
-export function askArea(changed: () => void): FarArea {
-  return new Far(
+export const askArea = (changed: () => void): FarArea =>
+  new Far(
     "area",
     (before, { seen, names, sums }) => {
       const texts = new Map(names),
@@ -100,7 +100,6 @@ export function askArea(changed: () => void): FarArea {
     },
     changed,
   );
-}
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
@@ -118,8 +117,8 @@ export type SameAnswer = Readonly<Record<"place" | "times" | "index" | "all" | "
   Readonly<Record<"before" | "behind", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
 type Peer = readonly [rank: number, times: number, begin?: number, duration?: number];
 
-export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
-  return new Far(
+export const askSame = (changed: () => void): Far<SameAnswer, SameAnswer> =>
+  new Far(
     "same",
     (before, answer) => ({
       ...answer,
@@ -128,4 +127,3 @@ export function askSame(changed: () => void): Far<SameAnswer, SameAnswer> {
     }),
     changed,
   );
-}

@@ -23,18 +23,16 @@ let kept: string | undefined;
 const saved = (): string => document.getElementById(NOTES)?.textContent ?? "";
 
 /** Writes flags as "150370000-150370000:a%20note,...". The text has no "<", so it cannot end the element that holds it. */
-function write(flags: readonly Flag[]): string {
-  return flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
-}
+const write = (flags: readonly Flag[]): string =>
+  flags.map(({ begin, end, text }) => `${Math.round(begin)}-${Math.round(end)}:${encodeURIComponent(text)}`).join(",");
 
-function read(text: string, duration: number): Flag[] {
-  return text.split(",").flatMap((part) => {
+const read = (text: string, duration: number): Flag[] =>
+  text.split(",").flatMap((part) => {
     const [, begin = "", end = "", escaped = ""] = /^(\d{1,16})-(\d{1,16}):([^:]*)$/.exec(part) ?? [],
       note = begin === "" ? null : decoded(escaped),
       flag = { begin: Number(begin), end: Number(end), text: (note ?? "").slice(0, LONGEST) };
     return note === null || flag.begin > flag.end || flag.end > duration ? [] : [flag];
   });
-}
 
 /** Returns the flags that the address has. If it has none, returns the flags that this page has or was saved with. */
 export function flagsOf(address: string | undefined, duration: number): Flag[] {

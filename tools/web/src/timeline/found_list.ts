@@ -56,9 +56,8 @@ function longestOf(rows: readonly number[], { data }: Controller): number[] {
     .sort((a, b) => begin[a]! - begin[b]! || a - b);
 }
 
-function titleOf(what: string, count: number, listed: number): string {
-  return `${f.grouped(count)} ${what}${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
-}
+const titleOf = (what: string, count: number, listed: number): string =>
+  `${f.grouped(count)} ${what}${listed < count ? `; the ${f.grouped(listed)} longest` : ""}, in order of time`;
 
 function rowItem(controller: Controller, row: number, current: boolean, choose: () => void) {
   const { job, lanes } = controller.data,

@@ -23,9 +23,8 @@ function wholeNumber(text: string | undefined): number {
 }
 
 /* Writes "6.0.150370000.1200": kind, depth, begin and duration [ns]. These identify the event on its rank. */
-function addressOfEvent(events: Events, row: number): string {
-  return [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
-}
+const addressOfEvent = (events: Events, row: number): string =>
+  [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 
 /* Returns a short hash of a name, which distinguishes nested events of equal duration. */
 function lettersOf(name: string): string {

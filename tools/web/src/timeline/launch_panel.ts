@@ -14,9 +14,8 @@ const NAMED = 6,
 const SHORT = 44;
 const MODULE = /^nn\.Module: /;
 
-function go(controller: Controller, row: number, text: string): HTMLElement {
-  return h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
-}
+const go = (controller: Controller, row: number, text: string): HTMLElement =>
+  h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
 
 /* Writes "Operators: aten::mm in aten::linear". */
 function chain(controller: Controller, title: string, rows: readonly number[], text: (row: number) => string): Child {
@@ -64,8 +63,8 @@ function place(controller: Controller, row: number): Child {
 }
 
 /** Writes the parameters of a launch: "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
-export function shapeWords({ grid, block, registers, shared, occupancy }: Shape): string {
-  return f.joined(
+export const shapeWords = ({ grid, block, registers, shared, occupancy }: Shape): string =>
+  f.joined(
     ", ",
     `grid ${grid.join(" × ")}`,
     block[0]! >= 0 && `block ${block.join(" × ")}`,
@@ -73,7 +72,6 @@ export function shapeWords({ grid, block, registers, shared, occupancy }: Shape)
     shared >= 0 && `${f.bytes(shared, true)} of shared memory per block`,
     occupancy >= 0 && `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%`,
   );
-}
 
 /* Returns the launch parameters of a kernel, or the size of a copy. */
 function given(controller: Controller, row: number, events: Events): Child {

@@ -169,17 +169,15 @@ export type Order = "rank" | keyof typeof ORDERS;
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
 /** Returns the default arrangement: indices of `folded` hosts, of `hidden` and `pinned` ranks, keys of the `counters` shown. */
-export function plain() {
-  return {
-    folded: new Set<number>(),
-    hidden: new Set<number>(),
-    pinned: [] as number[],
-    order: "rank" as Order,
-    map: null as Measure | null, // null: lanes
-    coloring: "kind" as Coloring,
-    counters: [] as string[],
-  };
-}
+export const plain = () => ({
+  folded: new Set<number>(),
+  hidden: new Set<number>(),
+  pinned: [] as number[],
+  order: "rank" as Order,
+  map: null as Measure | null, // null: lanes
+  coloring: "kind" as Coloring,
+  counters: [] as string[],
+});
 
 export type Arrangement = ReturnType<typeof plain>;
 

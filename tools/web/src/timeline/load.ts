@@ -89,6 +89,4 @@ async function loadAll(source: Job) {
 }
 
 /** Loads the timeline's data. The message of an error says what is missing or damaged. */
-export function load(job: Job): ReturnType<typeof loadAll> {
-  return f.entry(kept, job, () => loadAll(job));
-}
+export const load = (job: Job): ReturnType<typeof loadAll> => f.entry(kept, job, () => loadAll(job));

@@ -165,11 +165,8 @@ const HEAD_LENGTH = 7,
   BEND = 40;
 
 /* Returns the heights at which an arrow begins and ends. The arrow connects the two edges with which the boxes face each other. */
-function ends({ from, to }: Arrow): [number, number] {
-  return from.y < to.y
-    ? [from.y + from.height, to.y + Math.min(4, to.height / 2)]
-    : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
-}
+const ends = ({ from, to }: Arrow): [number, number] =>
+  from.y < to.y ? [from.y + from.height, to.y + Math.min(4, to.height / 2)] : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
 
 /* Returns the arrows in order of their ends, without arrows that end close to the previous one. */
 function apart(all: readonly Arrow[]): Arrow[] {

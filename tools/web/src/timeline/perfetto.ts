@@ -8,8 +8,8 @@ const PING = 50,
   PATIENCE = 60_000;
 
 /* Resolves when Perfetto answers, because its page is then loaded and listens. */
-function answered(tab: Window): Promise<void> {
-  return new Promise((done, fail) => {
+const answered = (tab: Window): Promise<void> =>
+  new Promise((done, fail) => {
     const listen = (event: MessageEvent): void => {
       if (event.source !== tab || event.origin !== PERFETTO || event.data !== "PONG") return;
       stop();
@@ -27,7 +27,6 @@ function answered(tab: Window): Promise<void> {
     };
     addEventListener("message", listen);
   });
-}
 
 /** Opens Perfetto with events, inside of this browser. Call it in a click handler: otherwise browsers block the tab. */
 export async function openInPerfetto(ranks: readonly number[], span: Span, title: string): Promise<void> {

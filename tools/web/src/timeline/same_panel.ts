@@ -12,9 +12,8 @@ const LISTED = 24;
 /* Goes to a run of the kernel or call; null: there is none, or it is unknown. */
 type Go = (() => void) | null;
 
-function button(text: string, go: Go, label: string): HTMLElement {
-  return h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
-}
+const button = (text: string, go: Go, label: string): HTMLElement =>
+  h("button", { "aria-label": label, disabled: !go, click: () => go?.() }, text);
 
 function ownPart({ index, count, median, slowest, ofAll, before, after, lacks }: Elsewhere): Child {
   const longest = slowest ? `longest ${ofAll} ${f.time(slowest.duration)} on rank ${slowest.rank}` : `the longest ${ofAll}`;

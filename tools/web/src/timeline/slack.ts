@@ -57,9 +57,7 @@ function keyOf(rank: number | null, device: number | null, stream: number | null
   return `${rank}.${device}.${stream}`;
 }
 
-function joined(a: Slack, b: Slack): Slack {
-  return {
-    least: a.least === null || b.least === null ? (a.least ?? b.least) : Math.min(a.least, b.least),
-    most: a.most === null || b.most === null ? null : Math.max(a.most, b.most),
-  };
-}
+const joined = (a: Slack, b: Slack): Slack => ({
+  least: a.least === null || b.least === null ? (a.least ?? b.least) : Math.min(a.least, b.least),
+  most: a.most === null || b.most === null ? null : Math.max(a.most, b.most),
+});

@@ -103,12 +103,11 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
 /** Returns each rank's time by kind in a span; overlapping events count once. Where the page has only shares it is approximate. */
-export function sumsOf(job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) {
-  return job.ranks.map((rank, at) => {
+export const sumsOf = (job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) =>
+  job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);
     const kinds = exact
       ? exactSums(lanes, at, span)
       : Array.from({ length: LANE_KINDS }, (_, kind) => pyramid.sum(at, kind, span.begin, span.end));
     return { at, kinds, exact };
   });
-}

@@ -92,14 +92,14 @@ function finding(job: Job): [string, string] {
 }
 
 /* Draws bars: one for each step of a rank, or one for each of the ranks that load longest. */
-function bars<N extends "input.rank" | "input.step" | "phases.step">(
+const bars = <N extends "input.rank" | "input.step" | "phases.step">(
   table: Table<N>,
   rows: readonly number[],
   label: (row: number) => string,
   values: (table: Table<N>, row: number) => number[],
   parts: readonly Part[],
-): HTMLElement {
-  return stacks(
+): HTMLElement =>
+  stacks(
     rows.map((row) => ({
       label: label(row),
       values: values(table, row),
@@ -110,7 +110,6 @@ function bars<N extends "input.rank" | "input.step" | "phases.step">(
     })),
     { parts, axis: true },
   );
-}
 
 function loading(context: Context, rank: number, all: boolean): HTMLElement {
   const { job } = context,

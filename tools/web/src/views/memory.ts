@@ -45,14 +45,12 @@ function devicesOf(job: Job, type: string) {
 // The finding ---------------------------------------------------------------------------------------
 
 /* Returns whether only the allocator's limit is known, and no reserved memory. TensorFlow and JAX report only the limit. */
-function isLimited(table: Table<"memory.device">, row: number): boolean {
-  return table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
-}
+const isLimited = (table: Table<"memory.device">, row: number): boolean =>
+  table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 
 /* Returns the capacity [B] of which capacity_pct is a percentage. */
-function capacityOf(table: Table<"memory.device">, row: number): number | null {
-  return table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
-}
+const capacityOf = (table: Table<"memory.device">, row: number): number | null =>
+  table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 
 /* Returns the fullest device: by the share of its capacity or, if capacities are unknown, by its peak. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {

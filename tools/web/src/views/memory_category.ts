@@ -25,15 +25,13 @@ const WORDS = {
 };
 type Category = keyof typeof WORDS;
 
-function wordOf(category: string | null): string {
-  return category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
-}
+const wordOf = (category: string | null): string =>
+  category === null ? f.NONE : ((WORDS as Readonly<Record<string, string | undefined>>)[category] ?? category.replace(/_/g, " "));
 
 export type Of = Readonly<{ rank: number; device: string }>;
 
-function rowsOf(table: Table<"memory.category" | "memory.curve" | "memory.live">, of: Of): number[] {
-  return table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
-}
+const rowsOf = (table: Table<"memory.category" | "memory.curve" | "memory.live">, of: Of): number[] =>
+  table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 
 /* Returns the categories in the curve. If there are more categories than colours, merges the smallest ones. */
 function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {

@@ -27,13 +27,9 @@ interface Described<N extends TableName> {
 }
 
 /** Makes a section with the columns @p items (grid.ts) of a table. */
-export function part<N extends TableName>(
-  name: N,
-  title: Of<N, string>,
-  of: Described<N>,
-  ...items: readonly Of<N, ColumnItem<N>>[]
-): Part {
-  return (context) => {
+export const part =
+  <N extends TableName>(name: N, title: Of<N, string>, of: Described<N>, ...items: readonly Of<N, ColumnItem<N>>[]): Part =>
+  (context) => {
     const { job } = context,
       table = of.level === undefined ? job.table(name) : job.level(name, of.level),
       at = { job, context, table, several: severalRanks(job) },
@@ -58,7 +54,6 @@ export function part<N extends TableName>(
       tools === undefined ? grid(table, options, ...columns) : filtered(context, table, options, said(tools), ...columns),
     );
   };
-}
 
 /** Content of a view for which nothing was recorded: a heading, and how to record more. */
 export function lacking(title: string, lead: string, advice: string): Child {

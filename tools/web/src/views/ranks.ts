@@ -26,16 +26,14 @@ const ORDERS = [
 type Source = ReturnType<typeof wholeJob>[number];
 
 /* Returns the values of the bars for whole recordings. There is one bar for each row of the table, that is, for each rank. */
-function wholeJob(overlap: Table<"overlap.rank">) {
-  return overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
-}
+const wholeJob = (overlap: Table<"overlap.rank">) =>
+  overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 
-function stepsOnly(steps: Table<"overlap.step">): Source[] {
-  return [...steps.by("rank")].map(([rank, rows]) => ({
+const stepsOnly = (steps: Table<"overlap.step">): Source[] =>
+  [...steps.by("rank")].map(([rank, rows]) => ({
     rank: Number(rank),
     values: rows.map((row) => partsOf(steps, row)).reduce((sum, values) => sum.map((v, i) => v + values[i]!)),
   }));
-}
 
 function sorted(job: Job, sources: Source[], by: string): Source[] {
   if (by === "cost") {
@@ -73,8 +71,8 @@ function bars(context: Context, sources: Source[], shares: boolean, by: string):
   ];
 }
 
-function table(job: Job): HTMLElement {
-  return tableSection(
+const table = (job: Job): HTMLElement =>
+  tableSection(
     "The same as a table, of the whole job",
     null,
     job.table("overlap.rank"),
@@ -86,7 +84,6 @@ function table(job: Job): HTMLElement {
     "exposed_wait_ns: wait; exposed_transfer_ns: transfer; exposed_unmatched_ns: not split; exposed_memory_ns: copies",
     "idle_ns: idle",
   );
-}
 
 const HOSTS_FIRST = 32;
 

@@ -160,9 +160,8 @@ function apart(tree: Tree): string[] {
   return said.map((names) => (names.length > CALLERS_SAID ? [names[0], "…", names[names.length - 1]] : names).join(" ‹ "));
 }
 
-function groupsOf(rows: Iterable<number>, key: (row: number) => string): number[][] {
-  return [...f.groupBy(rows, key).values()].filter((group) => group.length > 1);
-}
+const groupsOf = (rows: Iterable<number>, key: (row: number) => string): number[][] =>
+  [...f.groupBy(rows, key).values()].filter((group) => group.length > 1);
 
 function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, side: Side): HTMLElement {
   const callers = apart(tree),
@@ -197,9 +196,8 @@ function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, sid
 }
 
 /* Returns the rows that are calls. Other rows of the table have device time that no call launched. */
-function callsOf(table: Table<"calls.tree">): number[] {
-  return table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
-}
+const callsOf = (table: Table<"calls.tree">): number[] =>
+  table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 
 /* Writes how much device time no call of the tree launched, and why. */
 function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string {

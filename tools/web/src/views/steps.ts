@@ -106,14 +106,13 @@ function windowOf(job: Job, row: number): [number, number] | null {
 }
 
 /* Returns the values of all cells. The value of a host is the largest of its ranks. */
-function cellsOf({ rows, steps, value }: Field): number[] {
-  return rows.flatMap(({ ranks }) =>
+const cellsOf = ({ rows, steps, value }: Field): number[] =>
+  rows.flatMap(({ ranks }) =>
     steps.flatMap((step) => {
       const own = ranks.map((rank) => value.get(`${rank}/${step}`)).filter((each) => each !== undefined);
       return own.length > 0 ? [f.most(own)] : [];
     }),
   );
-}
 
 function drawMap(context: Context, metric: Metric, byHost: boolean): Child {
   const { job, params } = context,
@@ -328,9 +327,8 @@ function isRecorded(table: Steps, { column }: Phase): boolean {
 }
 
 /* Returns whether the guides' usual ranges apply: steps are marked, and have all passes and updates. */
-function isComparable(job: Job, table: Steps): boolean {
-  return hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
-}
+const isComparable = (job: Job, table: Steps): boolean =>
+  hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 
 /* Draws a line for the phase in each step, a stronger mark at the median, and the usual range behind them. */
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {

@@ -84,9 +84,8 @@ function differs(job: Job): Child {
 }
 
 /* Makes a box about a problem of the traces. It is shown above the figures that the problem may affect. */
-function wrong(title: string, text: string, to: string, name: TableName): HTMLElement {
-  return h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
-}
+const wrong = (title: string, text: string, to: string, name: TableName): HTMLElement =>
+  h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 
 /* Writes what is missing or impossible in the recording. Shown above the figures that this may affect. */
 function integrity(job: Job): Child {
@@ -228,13 +227,8 @@ function checks(job: Job): Finding[] {
   return [overlapFinding(job), balanceFinding(job), clockFinding(job)].map((found) => (doubted ? { ...found, state: "note" } : found));
 }
 
-function findingBox(found: Finding): HTMLElement {
-  return h(
-    "section.finding",
-    sign(found.state),
-    h("div", h("h2", found.title), found.text !== "" && h("p", found.text), link(...found.link)),
-  );
-}
+const findingBox = (found: Finding): HTMLElement =>
+  h("section.finding", sign(found.state), h("div", h("h2", found.title), found.text !== "" && h("p", found.text), link(...found.link)));
 
 // Six figures ---------------------------------------------------------------------------------------
 
@@ -246,9 +240,7 @@ function span(values: readonly number[], write: (value: number) => string, of: s
   return low === high ? `the same ${of}` : `${low} to ${high} ${of}`;
 }
 
-function known(values: readonly (number | null)[]): number[] {
-  return values.filter((value) => value !== null);
-}
+const known = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
 
 /* Makes a figure that is a quotient of two sums over ranks. It names the columns, so that tests can compute it. */
 function ratioFigure(

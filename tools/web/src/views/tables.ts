@@ -79,8 +79,8 @@ function saveCsv(table: Table, filter: string, sort: Sort<TableName>): void {
   download(`${table.name}.csv`, "text/csv", csvOf(table, sortRows(table, rows, sort)));
 }
 
-function definitions(table: Table): HTMLElement {
-  return folded(
+const definitions = (table: Table): HTMLElement =>
+  folded(
     "What the columns mean",
     h(
       "dl",
@@ -90,7 +90,6 @@ function definitions(table: Table): HTMLElement {
       ]),
     ),
   );
-}
 
 type AnyColumn = ColumnOf<TableName>;
 

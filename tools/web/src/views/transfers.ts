@@ -25,9 +25,8 @@ function kindWord(kind: string | null): string {
   return KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
 }
 
-function where(kind: string | null, memory: string | null): string {
-  return kindWord(kind) + (memory === null || memory === "device" ? "" : `, ${memory}`);
-}
+const where = (kind: string | null, memory: string | null): string =>
+  kindWord(kind) + (memory === null || memory === "device" ? "" : `, ${memory}`);
 
 function finding(job: Job): [string, string] {
   const table = job.table("transfers.kind");

@@ -220,9 +220,8 @@ function rest(job: Job, group: Group, rows: readonly number[], left: number): Ch
   return parts !== "" && h("p.note.saving-rest", `${parts}.`);
 }
 
-function titleOf(job: Job, { what, title }: Group): string {
-  return what === "kind" || what === "kernel" ? `${title} ${severalRanks(job) ? "as on the other ranks" : "at its usual pace"}` : title;
-}
+const titleOf = (job: Job, { what, title }: Group): string =>
+  what === "kind" || what === "kernel" ? `${title} ${severalRanks(job) ? "as on the other ranks" : "at its usual pace"}` : title;
 
 function savings(job: Job, path: readonly Piece[]): HTMLElement {
   const table = job.table("whatif.item"),
@@ -390,9 +389,8 @@ function pathSection(job: Job, path: readonly Piece[]): HTMLElement | null {
   );
 }
 
-function longestOf(pieces: readonly Piece[]): Piece | undefined {
-  return pieces.reduce<Piece | undefined>((a, b) => (a && a.end - a.begin >= b.end - b.begin ? a : b), undefined);
-}
+const longestOf = (pieces: readonly Piece[]): Piece | undefined =>
+  pieces.reduce<Piece | undefined>((a, b) => (a && a.end - a.begin >= b.end - b.begin ? a : b), undefined);
 
 function rankLink(path: readonly Piece[], rank: number | null): string {
   const longest = longestOf(path.filter((piece) => piece.rank === rank));

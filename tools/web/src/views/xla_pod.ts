@@ -145,9 +145,8 @@ function spent(context: Context): HTMLElement | null {
 
 // Slow devices ------------------------------------------------------------------------------------
 
-function computes(table: Table<"pod.rank">, row: number): boolean {
-  return KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
-}
+const computes = (table: Table<"pod.rank">, row: number): boolean =>
+  KINDS.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 
 /* Returns the host and the device number of each rank; if the profile has no distinct numbers, ranks are counted. */
 function placesOf(job: Job) {
@@ -314,6 +313,9 @@ function pipeline(context: Context): HTMLElement | null {
 }
 
 /** Makes sections about steps, devices and input; empty if the profiles lack them. */
-export function pod(context: Context): (HTMLElement | null)[] {
-  return [spent(context), slowDevices(context), collectives(context), pipeline(context)];
-}
+export const pod = (context: Context): (HTMLElement | null)[] => [
+  spent(context),
+  slowDevices(context),
+  collectives(context),
+  pipeline(context),
+];

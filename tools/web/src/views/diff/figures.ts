@@ -83,9 +83,7 @@ function stepOf(table: Figures, row: number, step: number): number {
 
 const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
 
-export function isChange(verdict: string | null): boolean {
-  return verdict !== null && !UNCHANGED.has(verdict);
-}
+export const isChange = (verdict: string | null): boolean => verdict !== null && !UNCHANGED.has(verdict);
 
 /** Returns whether there are too few steps to distinguish a change from chance. */
 export const isUnjudged = (verdict: string | null): boolean => verdict === "too few steps";
@@ -121,11 +119,10 @@ function isWhole(table: Figures, row: number): boolean {
 }
 
 /** Returns the changed rows, or those that @p isOf selects, most important first. */
-export function changed(table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] {
-  return rows
+export const changed = (table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] =>
+  rows
     .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT && !isWhole(table, row))
     .sort((x, y) => weight(table, y, step) - weight(table, x, step) || x - y);
-}
 
 export function write(value: number | null, unit: string | null, figure: string): string {
   if (unit === "ns") return f.time(value);
@@ -142,9 +139,8 @@ export function writeChange(value: number | null, unit: string | null, figure: s
 }
 
 /** Writes a change relative to A, "+12.3 %"; from ten times A on as a factor, "991 times". */
-export function writePercent(pct: number): string {
-  return pct >= 900 ? `${f.significant(1 + pct / 100)} times` : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
-}
+export const writePercent = (pct: number): string =>
+  pct >= 900 ? `${f.significant(1 + pct / 100)} times` : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
 
 export function signed(value: number, size: string): string {
   return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
@@ -163,10 +159,10 @@ export function figureColumns<N extends Figures["name"]>(table: Table<N>): GridC
   );
 }
 
-function figureCell(table: Figures, column: "a" | "b" | "change" | "noise"): (row: number) => string {
-  return (row) => {
+const figureCell =
+  (table: Figures, column: "a" | "b" | "change" | "noise"): ((row: number) => string) =>
+  (row) => {
     const of = [table.num(row, column), table.text(row, "unit"), table.text(row, "figure") ?? ""] as const;
     if (column === "a" || column === "b") return write(...of);
     return column === "change" ? writeChange(...of) : writeChange(...of).replace(/^[+]/, "±");
   };
-}

@@ -145,9 +145,12 @@ function head(context: Context, title: string, table: Names): Child {
   ];
 }
 
-function view(id: string, title: string, name: Names["name"]): View {
-  return { id, title, needs: [name], parts: [(context) => head(context, title, context.job.table(name))] };
-}
+const view = (id: string, title: string, name: Names["name"]): View => ({
+  id,
+  title,
+  needs: [name],
+  parts: [(context) => head(context, title, context.job.table(name))],
+});
 
 export const kernels = view("kernels", "Kernels", "diff.kernel");
 export const operators = view("operators", "Operators", "diff.operator");

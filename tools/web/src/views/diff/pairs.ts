@@ -40,14 +40,13 @@ function pairBars(
   return tip(box, content);
 }
 
-function pairHead(title: string, values: readonly string[]): HTMLElement {
-  return h(
+const pairHead = (title: string, values: readonly string[]): HTMLElement =>
+  h(
     "div.pair.head",
     h("span.pair-name", title),
     h("span.pair-bars"),
     values.map((text) => h("span.pair-value", text)),
   );
-}
 
 /* Groups figures by their scale. All times share a scale, and so do all shares. Each of the other figures has its own scale. */
 function groupsOf(table: Figures, rows: readonly number[]) {
@@ -63,13 +62,12 @@ function groupsOf(table: Figures, rows: readonly number[]) {
   ].filter((group) => group.rows.length > 0);
 }
 
-function largest(table: Figures, rows: readonly number[]): number {
-  return Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => table.amount(row, side) + table.amount(row, "noise"))));
-}
+const largest = (table: Figures, rows: readonly number[]): number =>
+  Math.max(0, ...rows.flatMap((row) => SIDES.map((side) => table.amount(row, side) + table.amount(row, "noise"))));
 
 /** Draws figures as pairs of bars, in row order. @p scaleRows: all rows that share the scale. */
-export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement {
-  return h(
+export const pairs = (job: Job, table: Figures, rows: readonly number[], scaleRows: readonly number[] = rows): HTMLElement =>
+  h(
     "div.pairs",
     groupsOf(table, rows).map((group) => {
       const all = scaleRows.filter((row) => table.text(row, "unit") === group.unit);
@@ -93,7 +91,6 @@ export function pairs(job: Job, table: Figures, rows: readonly number[], scaleRo
       ];
     }),
   );
-}
 
 function pair(job: Job, table: Figures, row: number, scale: number, short: (value: number | null) => string): HTMLElement {
   const id = table.text(row, "figure") ?? "",
@@ -165,9 +162,8 @@ export const roles: View = {
 
 const SHOWN = 64;
 
-function labelOf(a: number | null, b: number | null): string {
-  return a === b ? `step ${a}` : f.joined(", ", a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`);
-}
+const labelOf = (a: number | null, b: number | null): string =>
+  a === b ? `step ${a}` : f.joined(", ", a === null ? "" : `step ${a} of A`, b === null ? "" : `step ${b} of B`);
 
 function bar(table: Table<"diff.step">, row: number, scale: number, unit: f.Unit, digits: number): HTMLElement {
   const a = table.num(row, "a_ns"),

@@ -66,9 +66,8 @@ function unjudged(job: Job): HTMLElement | null {
   return rows.length > 0 ? figures(job, "Changed, cannot be judged", note, rows) : null;
 }
 
-function figures(job: Job, title: string, note: string, rows: readonly number[]): HTMLElement {
-  return section(title, note, sidesLegend(), pairs(job, job.table("diff.job"), rows));
-}
+const figures = (job: Job, title: string, note: string, rows: readonly number[]): HTMLElement =>
+  section(title, note, sidesLegend(), pairs(job, job.table("diff.job"), rows));
 
 function rest(job: Job): HTMLElement | null {
   const table = job.table("diff.job");
