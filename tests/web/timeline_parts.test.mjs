@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { moduleOf, test } from "./page.mjs";
 
-const MODULES = ["decode", "pyramid", "area", "same_panel", "memory", "counters", "keys", "lanes", "layout", "paint_lane", "paint_over",
-  "operations", "arrival_words", "span", "paint_head", "path", "names", "sums", "hash", "../dom"];
+const MODULES = ["decode", "pyramid", "area", "same_panel", "memory", "counters", "input", "lanes", "layout", "paint_lane", "paint_over",
+  "operations", "details", "span", "paint_head", "path", "names", "sums", "hash", "../dom"];
 const { acrossRanks, addressOfFar, areaOf, Bytes, clocksArePoor, commandOf, csvOfArea, curveOf, Curves, detailedParts, EventList, find, findEvent,
   HostPyramid, hostsOf, labelled, Lanes, lastWords, layout, membersOutside, missingParts, OperationIndex, overSpan, paintArrivals, paintEvents, paintShares,
   parseRanges, Path, plain, Pyramid, queryOf, Rects, rowAt, rowsIn, sameAs, Scale, shortName, sorted, sumsOf, valuesOf, writeRanges } =

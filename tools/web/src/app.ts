@@ -290,9 +290,6 @@ export function recorded(job: Job): string | null {
   if (begin === null || begin < 366n * 86_400n * 1_000_000_000n) return null;
   return new Date(Number(begin / 1_000_000n)).toISOString();
 }
-
-// Theme --------------------------------------------------------------------------------------------
-
 const KEPT = "tmerge-theme";
 
 function restoreTheme(): void {

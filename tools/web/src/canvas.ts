@@ -2,8 +2,11 @@
 import { colours, h, type Child } from "./dom";
 import { hideTip, tipAt } from "./ui";
 
+export type Ctx = CanvasRenderingContext2D;
+type Rect = Readonly<Record<"x" | "y" | "width" | "height", number>>;
+
 /** Sets the size of a canvas [CSS px], with @p ratio device pixels for each. Returns its context; null if the browser has none. */
-export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): CanvasRenderingContext2D | null {
+export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): Ctx | null {
   const ctx = canvas.getContext("2d");
   canvas.width = Math.round(width * ratio);
   canvas.height = Math.round(height * ratio);
@@ -12,13 +15,7 @@ export function sized(canvas: HTMLCanvasElement, width: number, height: number, 
   return ctx;
 }
 
-export function stroke(
-  ctx: CanvasRenderingContext2D,
-  color: string,
-  width: number,
-  path: (ctx: CanvasRenderingContext2D) => void,
-  dash: readonly number[] = [],
-): void {
+export function stroke(ctx: Ctx, color: string, width: number, path: (ctx: Ctx) => void, dash: readonly number[] = []): void {
   ctx.strokeStyle = color;
   ctx.lineWidth = width;
   ctx.setLineDash([...dash]);
@@ -29,37 +26,23 @@ export function stroke(
 }
 
 /** Strokes a path over a wider one in the colour of the page, so that it stands out. */
-export function strokeCased(
-  ctx: CanvasRenderingContext2D,
-  [page, color]: readonly string[],
-  width: number,
-  casing: number,
-  path: () => void,
-): void {
-  stroke(ctx, page!, casing, path);
-  stroke(ctx, color!, width, path);
+export function strokeCased(ctx: Ctx, [page, color]: [string, string], width: number, casing: number, path: () => void): void {
+  stroke(ctx, page, casing, path);
+  stroke(ctx, color, width, path);
 }
 
 type Point = readonly [number, number];
 
-export function strokeLine(ctx: CanvasRenderingContext2D, color: string, from: Point, to: Point, dash: readonly number[] = []): void {
+export function strokeLine(ctx: Ctx, color: string, from: Point, to: Point, dash: readonly number[] = []): void {
   stroke(ctx, color, 1, () => (ctx.moveTo(...from), ctx.lineTo(...to)), dash);
 }
 
-export function fillBox(
-  ctx: CanvasRenderingContext2D,
-  color: string,
-  ...box: readonly [x: number, y: number, width: number, height: number]
-): void {
+export function fillBox(ctx: Ctx, color: string, ...box: readonly [x: number, y: number, width: number, height: number]): void {
   ctx.fillStyle = color;
   ctx.fillRect(...box);
 }
 
-export function clipped(
-  ctx: CanvasRenderingContext2D,
-  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
-  paint: () => void,
-): void {
+export function clipped(ctx: Ctx, { x, y, width, height }: Rect, paint: () => void): void {
   ctx.save();
   ctx.beginPath();
   ctx.rect(x, y, width, height);
@@ -72,12 +55,7 @@ export function clipped(
 export type BoxesOptions = Readonly<{ label: string; words: (box: number) => Child; choose: (box: number) => void }>;
 
 /** Paints a box. If it is the current one, its edge is thick and has the colour @p current. */
-export function paintBox(
-  ctx: CanvasRenderingContext2D,
-  { x, y, width, height }: Readonly<Record<"x" | "y" | "width" | "height", number>>,
-  fill: string,
-  current: string | null,
-): void {
+export function paintBox(ctx: Ctx, { x, y, width, height }: Rect, fill: string, current: string | null): void {
   fillBox(ctx, fill, x, y, Math.max(0.7, width - 1), height);
   if (current !== null) stroke(ctx, current, 2, () => ctx.rect(x + 1, y + 1, Math.max(1, width - 3), height - 2));
 }
@@ -121,7 +99,7 @@ export abstract class Boxes {
 
   /** Lays the boxes out in this width [px]. Returns the height [px]. */
   protected abstract layout(width: number): number;
-  protected abstract paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void;
+  protected abstract paint(ctx: Ctx, width: number, color: (name: string) => string): void;
   /** Returns the index of the box at a position [px]; -1 if there is none. */
   protected abstract boxAt(x: number, y: number): number;
   /** Handles a key. Returns whether it did, so that the page does not handle the key, too. */

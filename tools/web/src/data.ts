@@ -155,9 +155,6 @@ export class Table<N extends TableName = TableName> {
   by(column: ColumnOf<N>): Map<Cell, number[]> {
     return groupBy(this.rows.keys(), (row) => this.cell(row, column));
   }
-
-  // Aggregates over all rows, including those left out of the page --------------------------------
-
   #of(column: ColumnOf<N>, what: number): number | null {
     return this.#whole?.columns[this.place(column)]?.[what] ?? null;
   }

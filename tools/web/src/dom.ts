@@ -118,9 +118,7 @@ export const visible = (text: string): string =>
     return NAMED[code] ?? `\\u${code.toString(16).padStart(4, "0")}`;
   });
 
-export function cut(text: string, length = 160): string {
-  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
-}
+export const cut = (text: string, length = 160): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
 /** Returns the longest beginning of a text that fits into the room [px] on a canvas; "" if only very little fits. */
 export function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): string {

@@ -1,5 +1,5 @@
 /** A call tree as a flame graph: each call is as wide as its time, above its callees. */
-import { Boxes, paintBox, type BoxesOptions } from "./canvas";
+import { Boxes, paintBox, type BoxesOptions, type Ctx } from "./canvas";
 import { cut, fitting, visible } from "./dom";
 import { readable } from "./timeline/theme";
 
@@ -97,7 +97,7 @@ export class Flame extends Boxes {
     return ROW * (this.#boxes.reduce((most, box) => Math.max(most, box.depth), 0) + 1) + 1;
   }
 
-  protected paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void {
+  protected paint(ctx: Ctx, width: number, color: (name: string) => string): void {
     const [ink, page, edge] = [color("ink"), color("page"), color("ink-3")],
       fills = new Map([...new Set(this.tree.color)].map((each) => [each, color(each)]));
     for (const { row, depth, from, to } of this.#boxes) {

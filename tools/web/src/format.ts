@@ -79,9 +79,7 @@ export const byteColumnUnit = (values: readonly (number | null)[], memory: boole
   sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 
 /* Tells times of single events, such as "mean_call_ns", from sums, such as "max_rank_ns". */
-function isOfEvents(name: string): boolean {
-  return /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
-}
+const isOfEvents = (name: string): boolean => /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 
 type Times = Readonly<{ name: string; values: readonly (number | null)[] }>;
 
@@ -163,9 +161,7 @@ export function percent(value: number | null, digits = 0): string {
 }
 
 /** part / whole in percent; null if there is no whole. */
-export function share(part: number, whole: number): number | null {
-  return whole > 0 ? (100 * part) / whole : null;
-}
+export const share = (part: number, whole: number): number | null => (whole > 0 ? (100 * part) / whole : null);
 
 export const ratio = (value: number | null): string => (value === null ? NONE : grouped(value, 2));
 
@@ -187,9 +183,7 @@ export const joined = (between: string, ...parts: readonly (string | null | unde
   parts.filter(Boolean).join(between);
 
 /** A count with its noun: "1 rank", "8 ranks". */
-export function count(n: number, one: string, many = `${one}s`): string {
-  return `${grouped(n)} ${n === 1 ? one : many}`;
-}
+export const count = (n: number, one: string, many = `${one}s`): string => `${grouped(n)} ${n === 1 ? one : many}`;
 
 /** Writes exact nanoseconds, for tables and tooltips. */
 export function exact(value: number | string | null, unit = ""): string {

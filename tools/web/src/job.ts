@@ -4,9 +4,7 @@ import * as f from "./format";
 import { href, type State } from "./view";
 
 /** Returns whether the traces show only the transfer part of communication. Waits then appear as idle time. */
-export function transfersAlone(job: Job): boolean {
-  return job.table("clock.check").amount(0, "transfers_alone") > 0;
-}
+export const transfersAlone = (job: Job): boolean => job.table("clock.check").amount(0, "transfers_alone") > 0;
 
 export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
@@ -51,9 +49,7 @@ export const severalRanks = (job: Job): boolean => job.allRowsOf("job.rank") > 1
 /** Returns whether steps are marked. If not, the whole trace is step 0. */
 export const hasSteps = (job: Job): boolean => job.table("job.job").amount(0, "steps") > 0;
 
-export function total(job: Job, column: ColumnOf<"overlap.rank">): number {
-  return job.table("overlap.rank").sum(column);
-}
+export const total = (job: Job, column: ColumnOf<"overlap.rank">): number => job.table("overlap.rank").sum(column);
 
 export const lacksRanks = (job: Job): boolean => job.leftOut("job.rank") > 0;
 export const communicates = (job: Job): boolean => total(job, "comm_ns") > 0;
@@ -158,9 +154,7 @@ export const TO_RECORD_DEVICES = "Record with ProfilerActivity.CUDA among the pr
 
 export const TO_RECORD_THE_HOST = "Record the host as well: ProfilerActivity.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3.";
 
-export function stepWord(job: Job, step: number | null): string {
-  return hasSteps(job) ? `step ${step}` : "whole trace";
-}
+export const stepWord = (job: Job, step: number | null): string => (hasSteps(job) ? `step ${step}` : "whole trace");
 
 export function wholeWord(job: Job): string {
   return hasSteps(job) ? "the mean step" : "the time from the devices’ first event to their last";
@@ -172,9 +166,6 @@ export function worstUncertainty(job: Job): number | null {
   if (clocks.n === 0 || clocks.groups(["method"]).some(({ texts: [method] }) => method === "none")) return null;
   return Math.max(0, clocks.most("uncertainty_ns") ?? 0);
 }
-
-// The verdict ---------------------------------------------------------------------------------------
-
 export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
 /** Returns the page's first sentence, as in the terminal: which rank delays the job, else what costs most, else that nothing does. */
@@ -226,9 +217,6 @@ function withoutStraggler(job: Job): Verdict {
     link: several ? "Where each rank’s time goes" : "Where the time goes",
   };
 }
-
-// Advice ------------------------------------------------------------------------------------------
-
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
   recording: ["Record again", "about"],
   straggler: ["Find what delays the straggler", "stragglers"],

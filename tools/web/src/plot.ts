@@ -1,5 +1,5 @@
 /** Contents of a chart with two axes, and how to draw it: lines, areas between two lines, marks. */
-import { fillBox, stroke, strokeLine } from "./canvas";
+import { fillBox, stroke, strokeLine, type Ctx } from "./canvas";
 import * as f from "./format";
 import { roundTicks } from "./stack";
 
@@ -133,7 +133,7 @@ function scientific(value: number, place: number): string {
     .replaceAll("-", "−");
 }
 
-function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
+function drawAxes(ctx: Ctx, scales: Scales, ink: Ink): void {
   const { plot, width, height } = scales,
     bottom = height - BOTTOM,
     right = width - RIGHT;
@@ -171,7 +171,7 @@ function drawAxes(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void
   ctx.fillText(plot.y.name, LEFT, TOP - 16);
 }
 
-function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: Scales, steps: boolean): void {
+function trace(ctx: Ctx, points: readonly Place[], scales: Scales, steps: boolean): void {
   let before = 0;
   points.forEach(([px, py], i) => {
     const x = scales.x(px),
@@ -182,7 +182,7 @@ function trace(ctx: CanvasRenderingContext2D, points: readonly Place[], scales: 
   });
 }
 
-function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales): void {
+function drawLine(ctx: Ctx, line: PlotLine, scales: Scales): void {
   ctx.globalAlpha = line.opacity ?? 1;
   ctx.fillStyle = line.color;
   stroke(ctx, line.color, line.width, () => trace(ctx, line.points, scales, line.steps ?? false), line.dash);
@@ -197,7 +197,7 @@ function drawLine(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales)
 }
 
 /* Draws a line's label. Called after all lines are drawn, so that none crosses it. */
-function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales, ink: Ink): void {
+function drawLabel(ctx: Ctx, line: PlotLine, scales: Scales, ink: Ink): void {
   const begin = line.labelled === "begin",
     last = line.points[begin ? 0 : line.points.length - 1];
   if (!line.label || !last) return;
@@ -211,7 +211,7 @@ function drawLabel(ctx: CanvasRenderingContext2D, line: PlotLine, scales: Scales
   ctx.fillText(line.label, ...at);
 }
 
-function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales): void {
+function drawArea(ctx: Ctx, area: PlotArea, scales: Scales): void {
   ctx.globalAlpha = area.opacity;
   ctx.fillStyle = area.color;
   ctx.beginPath();
@@ -228,7 +228,7 @@ function drawArea(ctx: CanvasRenderingContext2D, area: PlotArea, scales: Scales)
   ctx.globalAlpha = 1;
 }
 
-function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): void {
+function drawMark(ctx: Ctx, mark: Mark, scales: Scales): void {
   const scale = mark.size / 10,
     path = new Path2D(mark.path ?? DISC);
   ctx.save();
@@ -245,7 +245,7 @@ function drawMark(ctx: CanvasRenderingContext2D, mark: Mark, scales: Scales): vo
   ctx.restore();
 }
 
-export function drawPlot(ctx: CanvasRenderingContext2D, scales: Scales, ink: Ink): void {
+export function drawPlot(ctx: Ctx, scales: Scales, ink: Ink): void {
   const { plot } = scales;
   drawAxes(ctx, scales, ink);
   for (const area of plot.areas ?? []) drawArea(ctx, area, scales);

@@ -4,6 +4,8 @@ import { h, visible, cut, type Child } from "./dom";
 import * as f from "./format";
 import { href, type Context, type State } from "./view";
 
+type Pairs<T = string> = readonly (readonly [T, string])[];
+
 // Tooltip ----------------------------------------------------------------------------------------
 
 let tooltip: HTMLElement | undefined;
@@ -98,9 +100,7 @@ export const link = (text: Child, view: string, params: Readonly<Record<string, 
 export const blocks = (children: readonly Child[]): Child[] =>
   children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
 
-export function section(title: string, ...children: Child[]): HTMLElement {
-  return h("section", h("h2", title), blocks(children));
-}
+export const section = (title: string, ...children: Child[]): HTMLElement => h("section", h("h2", title), blocks(children));
 
 /** Makes a table that the reader cannot sort. A cell in any column except the first may have an exact value, which is shown on hover. */
 export function plainTable(
@@ -158,12 +158,7 @@ export const told = (text: string | null): Child[] =>
 
 // Controls -----------------------------------------------------------------------------------------
 
-export const segmented = <T extends string>(
-  label: string,
-  options: readonly (readonly [T, string])[],
-  chosen: T,
-  choose: (value: T) => void,
-): HTMLElement =>
+export const segmented = <T extends string>(label: string, options: Pairs<T>, chosen: T, choose: (value: T) => void): HTMLElement =>
   h(
     "div.segmented",
     { role: "group", "aria-label": label },
@@ -195,12 +190,9 @@ export function searchBox(context: Context, key: string, placeholder: string, la
 }
 
 /** Options: the text of each value, or pairs of value and text, which keep the order of values that are numbers. */
-type Options<T extends string> =
-  | Readonly<Record<T, string>>
-  | readonly (readonly [T, string])[]
-  | readonly { readonly key: T; readonly label: string }[];
+type Options<T extends string> = Readonly<Record<T, string>> | Pairs<T> | readonly { readonly key: T; readonly label: string }[];
 
-function optionsOf<T extends string>(options: Options<T>): readonly (readonly [T, string])[] {
+function optionsOf<T extends string>(options: Options<T>): Pairs<T> {
   if (!Array.isArray(options)) return Object.entries(options) as [T, string][];
   return (options as readonly (readonly [T, string] | { key: T; label: string })[]).map((each) =>
     "key" in each ? [each.key, each.label] : each,
@@ -242,21 +234,12 @@ const keeper =
     context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 
 /** Makes a button to show the whole list instead of its beginning. The button sets the parameter "all" of the address. */
-export function showAll(context: Context, text: string): HTMLElement {
-  return moreButton(text, () => context.redraw({ all: "1" }));
-}
+export const showAll = (context: Context, text: string): HTMLElement => moreButton(text, () => context.redraw({ all: "1" }));
 
 /** Makes a button below a list that shows more of the list. */
-export function moreButton(text: string, click: () => void): HTMLElement {
-  return h("p.more", h("button", { click }, text));
-}
+export const moreButton = (text: string, click: () => void): HTMLElement => h("p.more", h("button", { click }, text));
 
-export function select(
-  label: string,
-  options: readonly (readonly [string, string])[],
-  chosen: string,
-  choose: (value: string) => void,
-): HTMLElement {
+export function select(label: string, options: Pairs, chosen: string, choose: (value: string) => void): HTMLElement {
   const box = h(
     "select",
     { "data-name": label, on: { change: () => choose(box.value) } },
@@ -270,7 +253,7 @@ export const controls = (...children: Child[]): HTMLElement => h("div.controls",
 // Legend -------------------------------------------------------------------------------------------
 
 /** Makes a legend of colours, named as in the style sheet; also from a text: "compute: Computes; comm: Communicates". */
-export function legend(keys: string | readonly (readonly [string, string])[]): HTMLElement {
+export function legend(keys: string | Pairs): HTMLElement {
   const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(
     "ul.legend",

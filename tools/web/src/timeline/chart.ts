@@ -1,5 +1,5 @@
 /** The canvas: paints the job and finds what is at a position. */
-import { fillBox, clipped } from "../canvas";
+import { fillBox, clipped, type Ctx } from "../canvas";
 import * as f from "../format";
 import {
   hostsOf,
@@ -27,7 +27,7 @@ import { fillCounter, isKnown, isLeast, topOf, unknownParts, type Counter, type 
 import type { Flag } from "./flags";
 import type { Curves } from "./memory";
 import { lowest, trackKey, type Lanes } from "./lanes";
-import { launchesOf } from "./launches";
+import { launchesOf, type Reported } from "./event_details";
 import { Labels, type Found } from "./names";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Operation, type Span, type Track } from "./model";
 import { ALL_JOINED, clocksArePoor, isWide, OperationIndex } from "./operations";
@@ -35,14 +35,12 @@ import * as head from "./paint_head";
 import * as over from "./paint_over";
 import { MOST_PER_PIXEL, paintCoverage, paintEvents, type Canvas } from "./paint_lane";
 import * as beside from "./paint_rows";
-import { heightIn, type Path, type Placed } from "./path";
+import { heightIn, type Path, type Placed, type Slacks } from "./path";
 import { HostPyramid, type Pyramid } from "./pyramid";
 import { Scale } from "./span";
-import type { Slacks } from "./slack";
 import type { Everywhere } from "./search";
 import { detailedParts, missingParts } from "./sums";
 import { readTheme, setFont, type Theme } from "./theme";
-import type { Reported } from "./event_details";
 
 const STRIP_TOP = 4;
 export const HEAD = STRIP_TOP + head.STRIP_HEIGHT + head.STEPS_HEIGHT + head.RULER_HEIGHT;
@@ -141,7 +139,7 @@ export class Chart {
   index: OperationIndex;
   poor = false;
   readonly labels: Labels;
-  readonly #ctx: CanvasRenderingContext2D;
+  readonly #ctx: Ctx;
   readonly #strip: head.StripImage;
   /** For opened ranks, the first row of each thread. */
   #threads = new Map<Track, SubRow>();
@@ -718,6 +716,4 @@ export class Chart {
 }
 
 /** Writes "node3 (8)": a folded host and its number of ranks. */
-function hostLabel(row: HostRow): string {
-  return `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;
-}
+const hostLabel = (row: HostRow): string => `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;

@@ -4,7 +4,7 @@ import { Chart, ChartState, HEAD, NOWHERE, type ChartData, type Target } from ".
 import type { Arrangement, Measure } from "./layout";
 import { addFlag } from "./flags";
 import type { FarArea, askSame } from "./far";
-import { launchesOf } from "./launches";
+import { launchesOf } from "./event_details";
 import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";
 import type { Placed } from "./path";
@@ -111,9 +111,6 @@ export class Controller {
     this.listener.moved();
     this.draw();
   }
-
-  // Arrangement -------------------------------------------------------------------------------------
-
   /* The rank in focus: the selected rank, or the rank in the middle of the view. */
   get #lookedAt(): number {
     const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
@@ -422,9 +419,6 @@ export class Controller {
       return;
     }
   }
-
-  // Commands ------------------------------------------------------------------------------------------
-
   /** Zooms at the pointer or, if the pointer is elsewhere, in the middle. */
   zoomBy(factor: number): void {
     this.zoomAt(this.pointer?.x ?? this.chart.gutter + (this.chart.width - this.chart.gutter) / 2, factor);

@@ -1,8 +1,7 @@
-/** Decodes details of events, such as launches and sizes, which are not in the columns of the timeline. src/report/timeline_details.c
- * writes them. */
+/** Decodes details of events that are in no column of the timeline (src/report/timeline_details.c), and finds launches by them. */
 import { Bytes } from "./decode";
-import { lowest } from "./lanes";
-import type { Events } from "./model";
+import { lowest, type Lanes } from "./lanes";
+import { THREAD, type Events, type Track } from "./model";
 
 export class Column {
   constructor(
@@ -31,7 +30,7 @@ const COLUMNS = {
   stacks: "name",
 } as const;
 
-export type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
+type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
 
 /** Makes all columns. Calls `make` with the name of each column and the kind of its values. */
 export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[keyof Columns]) => Column): Columns {
@@ -123,5 +122,55 @@ export function reportedOf(data: Uint8Array, events: Events): Map<number, RankRe
       counters = Array.from({ length: bytes.number() }, () => seriesOf(bytes));
     out.set(at, new RankReported(columns, shapes, counters));
   }
+  return out;
+}
+
+/** Rows of a call, and of an event that it launched or put into a queue, from which another thread took it. */
+export type Launch = Readonly<Record<"call" | "row", number>>;
+
+/* Returns the events in rows [first, end) that enclose an event of depth @p deep, innermost first. */
+function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
+  const out: number[] = [];
+  let depth = deep;
+  for (let i = end - 1; i >= first && depth > 0; i--)
+    if (events.depth[i]! < depth && events.begin[i]! + events.duration[i]! > events.begin[row]!) {
+      out.push(i);
+      depth = events.depth[i]!;
+    }
+  return out;
+}
+
+/** Returns the events of a thread that enclose an event, innermost first; also those in the track that its track continues. */
+export function around(events: Events, { first, continues }: Track, row: number): number[] {
+  const { begin, duration, depth } = events,
+    own = enclosing(events, first, row, row, depth[row]!);
+  if (!continues) return own;
+  const end = continues.first + lowest(continues.n, (i) => begin[continues.first + i]! > begin[row]!),
+    others = enclosing(events, continues.first, end, row, Infinity);
+  return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
+}
+
+/** Returns the first row after an event that does not begin during the event; the rows are those of the event's thread. */
+function inside(events: Events, track: Track, row: number): number {
+  const end = events.begin[row]! + events.duration[row]!,
+    n = track.first + track.n - row;
+  return (
+    row +
+    Math.max(
+      1,
+      lowest(n, (i) => events.begin[row + i]! >= end),
+    )
+  );
+}
+
+/** Returns the launch of a device event. For a host event, returns the launches by all calls within it. */
+export function launchesOf(lanes: Lanes, reported: Reported, row: number): readonly Launch[] {
+  const { events } = lanes,
+    track = lanes.trackOf(row)!,
+    own = reported.of(track.at),
+    call = own.columns.launches.of(row),
+    out: Launch[] = call >= 0 ? [{ call, row }] : [];
+  if (track.kind !== THREAD) return out;
+  for (const each of own.launched(row, inside(events, track, row))) out.push({ call: own.columns.launches.of(each), row: each });
   return out;
 }

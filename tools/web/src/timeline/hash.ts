@@ -1,5 +1,5 @@
 /** Stores the state of the timeline in the address. */
-import { addressOf } from "../path";
+import { addressOf } from "./path";
 import { decoded, type Params } from "../view";
 import { parseRanges, writeRanges } from "./area";
 import { AREA_TABS } from "./area_panel";
@@ -18,9 +18,7 @@ export type Worst = Readonly<{ places: ReadonlyMap<number, number>; numbers: Rea
 
 const MOST_COUNTERS = 8;
 
-function wholeNumber(text: string | undefined): number {
-  return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1;
-}
+const wholeNumber = (text: string | undefined): number => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1);
 
 /* Writes "6.0.150370000.1200": kind, depth, begin and duration [ns]. These identify the event on its rank. */
 const addressOfEvent = (events: Events, row: number): string =>

@@ -10,6 +10,8 @@ const CELL = 2; // width of a cell [px]
 /** A row of the map at `y` [px]: the number of a folded host (`host`) or the index of a rank, as `at`. */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
+type Place = Pick<MapRow, "at" | "host">;
+
 export type MapData = Chart["mapData"];
 
 const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
@@ -33,14 +35,7 @@ export function rampOf(measure: Measure): "wait" | "work" {
 let part = new Float32Array(0);
 
 /* Sets out[i] to the value of a row of the map in the i-th interval of @p width [ns] from @p from on. Values are from 0 to 1. */
-function fillShares(
-  data: MapData,
-  measure: Measure,
-  row: Pick<MapRow, "at" | "host">,
-  from: number,
-  width: number,
-  out: Float32Array,
-): void {
+function fillShares(data: MapData, measure: Measure, row: Place, from: number, width: number, out: Float32Array): void {
   out.fill(0);
   if (measure === "memory") return data.memory?.fill(row.host ? data.hostShares.members[row.at]! : [row.at], from, width, out);
   const shares = row.host ? data.hostShares : data.pyramid,
@@ -54,7 +49,7 @@ function fillShares(
 }
 
 /** Writes the value of a cell: "71 %", or "12.3 GiB" for memory. */
-export function cellWords(data: MapData, measure: Measure, row: Pick<MapRow, "at" | "host">, from: number, width: number): string {
+export function cellWords(data: MapData, measure: Measure, row: Place, from: number, width: number): string {
   const out = new Float32Array(1);
   fillShares(data, measure, row, from, width, out);
   if (measure !== "memory") return f.percent(100 * out[0]!);

@@ -3,7 +3,7 @@ import type { Job, TableName } from "../data";
 import { append, cut, fill, h, inLight, visible, type Child } from "../dom";
 import * as f from "../format";
 import { storeName, isServed } from "../served";
-import { kindOf, nameOf } from "../path";
+import { kindOf, nameOf } from "./path";
 import { empty, hideTip, legend, swatches, tipAt, lines } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { HEAD, type Target } from "./chart";
@@ -25,7 +25,6 @@ import type { FoundGroup } from "./names";
 import { openInPerfetto } from "./perfetto";
 import { Search, type Everywhere } from "./search";
 import { readTheme } from "./theme";
-import { trayHandle } from "./tray";
 
 const LEAST_HEIGHT = 200,
   BELOW = 8, // free space below the tray [px]
@@ -600,6 +599,42 @@ export class Page {
     } else if (what === "flag") this.details.querySelectorAll<HTMLElement>(".tl-flags input")[at]?.focus();
     else this.details.focus();
   }
+}
+
+const LEAST = 80,
+  STEP = 24;
+
+/** Returns the handle that changes the tray's height. @p height: height from the address [px]; @p changed: called with the new height. */
+function trayHandle(tray: HTMLElement, height: string | undefined, changed: (height: string) => void): HTMLElement {
+  const handle = h("div.tl-handle", {
+    role: "separator",
+    tabindex: 0,
+    "aria-orientation": "horizontal",
+    "aria-label": "Height of the details",
+    "aria-valuemin": LEAST,
+    on: {
+      pointerdown: (e) => handle.setPointerCapture(e.pointerId),
+      pointermove: (e) => handle.hasPointerCapture(e.pointerId) && change(handle.getBoundingClientRect().top - Math.round(e.clientY - 4)),
+      keydown: (e) => {
+        if (e.key !== "ArrowUp" && e.key !== "ArrowDown") return;
+        e.preventDefault();
+        change(e.key === "ArrowUp" ? STEP : -STEP);
+      },
+    },
+  });
+  function set(to: number): string {
+    const most = Math.round(window.innerHeight / 2),
+      within = String(Math.max(LEAST, Math.min(most, to)));
+    tray.style.setProperty("--tray", `${within}px`);
+    handle.setAttribute("aria-valuenow", within);
+    handle.setAttribute("aria-valuemax", String(most));
+    return within;
+  }
+  function change(by: number): void {
+    changed(set(Number(handle.getAttribute("aria-valuenow")) + by));
+  }
+  set(Number(height) || Math.round(window.innerHeight * 0.2));
+  return handle;
 }
 
 export function keptWords({ complete, events }: Pick<JobBlock, "complete" | "events">, job: Job): string {

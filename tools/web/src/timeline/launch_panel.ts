@@ -3,10 +3,9 @@ import { cut, h, name, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
 import type { Controller } from "./controller";
-import { around, launchesOf, type Launch } from "./launches";
+import { around, launchesOf, type Launch, type Shape } from "./event_details";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
 import type { FarEvent } from "./search";
-import type { Shape } from "./event_details";
 
 /** Maximum number of enclosing events that are named, and of launched events that are listed. */
 const NAMED = 6,

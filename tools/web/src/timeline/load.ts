@@ -1,16 +1,14 @@
 /** Loads the timeline's blocks, once per page. */
 import { block, type Job } from "../data";
 import * as f from "../format";
-import { pathOf } from "../path";
+import { pathOf, Path, Slacks } from "./path";
 import { isServed } from "../served";
-import { noWaitsOf } from "./arrival_words";
+import { noWaitsOf } from "./details";
 import { ChartData, type Launcher, type Rate } from "./chart";
 import { Bytes, checkCoverage, decodeColumns, decodeJob, decodeStrip, readOperations } from "./decode";
 import { Finer, type FinerListener } from "./finer";
 import { Lanes } from "./lanes";
-import { Path } from "./path";
 import { Pyramid } from "./pyramid";
-import { Slacks } from "./slack";
 import { pageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();

@@ -5,7 +5,7 @@ import { fetchUnread } from "../served";
 import { lowest } from "./lanes";
 import { h, visible, type Child } from "../dom";
 import { plainTable } from "../ui";
-import { categoriesAt } from "../views/memory_category";
+import { categoriesAt } from "../views/memory";
 import type { Controller } from "./controller";
 import type { Span } from "./model";
 

@@ -1,5 +1,5 @@
 /** Paints the part above the lanes: the strip of all ranks, with a frame around the visible window, and the ruler. */
-import { clipped, fillBox, strokeLine } from "../canvas";
+import { clipped, fillBox, strokeLine, type Ctx } from "../canvas";
 import { fitting, visible } from "../dom";
 import * as f from "../format";
 import type { Flag } from "./flags";
@@ -39,7 +39,7 @@ export class StripImage {
     return this.#image;
   }
 
-  #draw(ctx: CanvasRenderingContext2D, width: number, height: number, theme: Theme): void {
+  #draw(ctx: Ctx, width: number, height: number, theme: Theme): void {
     for (let x = 0; x < width; x++) {
       let y = height;
       for (const kind of STRIP_ORDER) {

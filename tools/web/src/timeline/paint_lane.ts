@@ -41,13 +41,7 @@ class Slivers {
 
 type EventOptions = ReturnType<Chart["eventOptions"]>;
 
-export function paintEvents(
-  canvas: Canvas,
-  list: EventList,
-  [first, end]: readonly [number, number],
-  box: Box,
-  options: EventOptions,
-): void {
+export function paintEvents(canvas: Canvas, list: EventList, [first, end]: [number, number], box: Box, options: EventOptions): void {
   const { scale, ratio, theme } = canvas,
     events = list.events;
   const { begin, duration, kind, comm, wait } = events;
@@ -172,14 +166,7 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
 }
 
 /** Paints a rank's shares of some kinds, except in the spans @p without, where events are drawn. */
-export function paintCoverage(
-  canvas: Canvas,
-  pyramid: Pyramid,
-  at: number,
-  kinds: readonly number[],
-  box: Box,
-  without: readonly Span[],
-): void {
+export function paintCoverage(canvas: Canvas, pyramid: Pyramid, at: number, kinds: readonly number[], box: Box, without: Span[]): void {
   const { scale, ratio } = canvas,
     n = Math.ceil(scale.width * ratio),
     width = 1 / (scale.k * ratio);

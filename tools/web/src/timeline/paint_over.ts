@@ -1,5 +1,5 @@
 /** Paints what lies over and below the lanes: the lines that join ranks, the critical path, arrows from calls, counters. */
-import { stroke, strokeCased, fillBox, strokeLine } from "../canvas";
+import { stroke, strokeCased, fillBox, strokeLine, type Ctx } from "../canvas";
 import type { Chart } from "./chart";
 import { lowest } from "./lanes";
 import type { RankRow, Box } from "./layout";
@@ -88,7 +88,7 @@ export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinI
   }
 }
 
-function triangle(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+function triangle(ctx: Ctx, ink: string, page: string, x: number, y: number): void {
   stroke(ctx, page, 2, () => {
     ctx.moveTo(x - 1.5, y);
     ctx.lineTo(x - 9.5, y - 5.5);
@@ -99,7 +99,7 @@ function triangle(ctx: CanvasRenderingContext2D, ink: string, page: string, x: n
   ctx.fill();
 }
 
-function ring(ctx: CanvasRenderingContext2D, ink: string, page: string, x: number, y: number): void {
+function ring(ctx: Ctx, ink: string, page: string, x: number, y: number): void {
   ctx.beginPath();
   ctx.arc(x, y, 4, 0, 2 * Math.PI);
   ctx.fillStyle = page;

@@ -1,15 +1,61 @@
-/** The critical path on the lanes: found by time, and drawn as a line. */
-import type { Piece } from "../path";
+/** The critical path on the lanes, found by time and drawn as a line, and how much later other events could have ended (slack). */
 import { lowest, type RankLanes } from "./lanes";
 import type { RankRow } from "./layout";
 import { CALL, THREAD, type Span, type Track } from "./model";
 import type { Scale } from "./span";
+import type { Job } from "../data";
+import * as f from "../format";
+
+const KINDS: Readonly<Record<string, string>> = {
+  compute: "compute kernel",
+  copy: "copy or set",
+  comm: "communication that joins no ranks",
+  transfer: "transfer",
+  launch: "from the launch to the start",
+  gap: "between two events of a stream",
+  wait: "after an event of another stream",
+  host: "host, between calls",
+  call: "runtime or driver call",
+  sync: "end of a call that waited for the GPU",
+  before: "nothing recorded",
+};
+
+export const kindOf = (piece: Piece): string => KINDS[piece.kind] ?? piece.kind;
+
+/** Returns the name of a call or kernel; for waiting and host time, "before" and the name of the event that follows. */
+export function nameOf(piece: Piece): string {
+  const behind =
+    piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
+  return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
+}
+
+export const addressOf = (piece: Piece): string => `${piece.step}.${piece.place}`;
+
+/** A piece of the path, from `begin` to `end` [ns from the job's begin], and its index in its step. */
+export type Piece = ReturnType<typeof pathOf>[number];
+
+/** Returns the pieces in the page, ascending in time. The table must be loaded. */
+export function pathOf(job: Job) {
+  const table = job.table("criticalpath.piece");
+  const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));
+  const [step, place, rank, kind, name, begin, duration] = at as [number, number, number, number, number, number, number];
+  const all = table.rows.map((row) => ({
+    step: Number(row[step]),
+    place: Number(row[place]),
+    rank: Number(row[rank]),
+    kind: String(row[kind]),
+    name: row[name] === null ? null : String(row[name]), // for a lag, the name of the event after it; for host time, of the call after it
+    begin: Number(row[begin]),
+    end: Number(row[begin]) + Number(row[duration]),
+  }));
+  return all.sort((a, b) => a.begin - b.begin || a.step - b.step || a.place - b.place);
+}
 
 /** A piece of the path on the timeline. `at`: index of its rank. */
 export type Placed = Readonly<{ piece: Piece; index: number; at: number; level: Level }>;
 
 /** Where a piece is drawn in a rank's row: above the lanes (host), on a lane, or as a line between two pieces (lag). */
-export type Level = "host" | "compute" | "communication" | "lag";
+type Level = "host" | "compute" | "communication" | "lag";
 
 const LEVELS: Readonly<Record<string, Level>> = {
   compute: "compute",
@@ -144,3 +190,59 @@ export function heightIn(row: RankRow, level: Level, thread?: { readonly y: numb
   const lane = level === "communication" ? row.communication : row.compute;
   return lane.y + lane.height / 2;
 }
+
+/** Bounds of an event's slack [ns]; null: no step's end depends on the event. */
+type Slack = Readonly<Record<"least" | "most", number | null>>;
+
+type Run = Slack & Readonly<{ begin: number }>;
+
+/** Slack of all ranks' events. Adjacent events of a stream with similar slack are one run, with the same bounds. */
+export class Slacks {
+  readonly #runs: ReadonlyMap<string, readonly Run[]>;
+  readonly #leftOut: number;
+  readonly #sure: boolean; // the replay from which the slack comes is reliable
+
+  constructor(job: Job) {
+    const table = job.table("criticalpath.slack");
+    const runs = table.all.flatMap((row) => {
+      const begin = table.num(row, "begin_ns"),
+        key = keyOf(table.num(row, "rank"), table.num(row, "device"), table.num(row, "stream"));
+      return begin === null ? [] : [{ key, begin, least: table.num(row, "slack_ns"), most: table.num(row, "slack_most_ns") }];
+    });
+    this.#runs = f.groupBy(runs, ({ key }) => key);
+    this.#leftOut = table.leftOut;
+    this.#sure = job.table("whatif.job").cell(0, "sure") !== false;
+  }
+
+  get any(): boolean {
+    return this.#runs.size > 0 || this.#leftOut > 0;
+  }
+
+  at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
+    const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
+      behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
+      last = runs[behind - 1];
+    if (!last) return undefined;
+    /* If several runs begin at the same time, it is unknown which of them has the event, so their bounds are joined. */
+    const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
+    return runs.slice(first, behind).reduce<Slack>(joined, last);
+  }
+
+  /** Says in words how large the slack is. The words can follow a colon. */
+  words(rank: number, track: Track, begin: number): string {
+    const slack = this.at(rank, track, begin);
+    if (!slack) return this.#leftOut > 0 ? "its slack is not in this page" : "its slack is not known";
+    const { least, most } = slack;
+    if (least === null) return "no step's end depends on it";
+    if (most === 0) return "a later end would have delayed the job";
+    const by = most === null ? `at least ${f.time(least)}` : least === most ? f.time(least) : `${f.time(least)} to ${f.time(most)}`;
+    return `it could have ended ${by} later without delaying the job${this.#sure ? "" : ", by an uncertain replay (see What if)"}`;
+  }
+}
+
+const keyOf = (rank: number | null, device: number | null, stream: number | null): string => `${rank}.${device}.${stream}`;
+
+const joined = (a: Slack, b: Slack): Slack => ({
+  least: a.least === null || b.least === null ? (a.least ?? b.least) : Math.min(a.least, b.least),
+  most: a.most === null || b.most === null ? null : Math.max(a.most, b.most),
+});

@@ -102,9 +102,6 @@ const ranks = part(
       draw: (row) => table.text(row, "reason") ?? "",
     },
 );
-
-// Roofline --------------------------------------------------------------------------------------------
-
 /* Draws rate against operations per byte. Lines show the peak of each number type. */
 function roofline(job: Job): HTMLElement | null {
   const table = job.level("efficiency.work", "operator");

@@ -13,9 +13,6 @@ import { heatMap } from "../map";
 
 const COSTLY = "What costs most";
 const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
-
-// GPU utilisation, as in TensorBoard's overview ----------------------------------------------------
-
 const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.rank">, string, string])[] = [
   ["gpu_utilization_pct", "GPU utilisation", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
@@ -57,9 +54,6 @@ function use(job: Job): HTMLElement {
       ),
   );
 }
-
-// The tables ----------------------------------------------------------------------------------------
-
 type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 
 /* Draws a line from the shortest to the longest call of a kernel, with marks at the means of ranks. */

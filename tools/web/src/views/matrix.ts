@@ -23,9 +23,7 @@ export function membersOf(text: string): number[] | null {
 
 /* Values of pairs of hosts or ranks, each `of` so many rows. `even`: all pairs have the same value; null: nothing was added. */
 type Square = ReturnType<typeof square>;
-function square() {
-  return { cells: new Map<string, Readonly<Record<"value" | "of", number>>>(), even: null as boolean | null };
-}
+const square = () => ({ cells: new Map<string, Readonly<Record<"value" | "of", number>>>(), even: null as boolean | null });
 
 function add({ cells }: Square, a: number, b: number, value: number, join: (x: number, y: number) => number): void {
   const cell = cells.get(`${a} ${b}`);

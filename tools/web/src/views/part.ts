@@ -56,9 +56,7 @@ export const part =
   };
 
 /** Content of a view for which nothing was recorded: a heading, and how to record more. */
-export function lacking(title: string, lead: string, advice: string): Child {
-  return [heading(title, lead), empty(advice)];
-}
+export const lacking = (title: string, lead: string, advice: string): Child => [heading(title, lead), empty(advice)];
 
 /** @p tools  further controls; @p items  columns, as of grid() */
 export function filtered<N extends TableName>(

@@ -8,7 +8,7 @@ import { heatMap, rampColors } from "../map";
 import { controls, empty, heading, note, section, swatches, lines, pick } from "../ui";
 import { tablesNamed, type Context, type View } from "../view";
 import { part, type At } from "./part";
-import { Boxes, paintBox, fillBox, type BoxesOptions } from "../canvas";
+import { Boxes, paintBox, fillBox, type BoxesOptions, type Ctx } from "../canvas";
 import { roundTicks } from "../stack";
 
 /** A pass: its row, its number, and its begin and end [ns from the begin of the picture]. */
@@ -49,7 +49,7 @@ class Passes extends Boxes {
     return AXIS + ROW * this.rows.length;
   }
 
-  protected paint(ctx: CanvasRenderingContext2D, width: number, color: (name: string) => string): void {
+  protected paint(ctx: Ctx, width: number, color: (name: string) => string): void {
     this.rows.forEach((label, row) => {
       fillBox(ctx, color("idle"), LABEL, row * ROW + 2, width - LABEL - 8, ROW - 4);
       ctx.fillStyle = color("ink");
@@ -61,7 +61,7 @@ class Passes extends Boxes {
     ctx.textAlign = "left";
   }
 
-  #paintAxis(ctx: CanvasRenderingContext2D, ink: string, line: string): void {
+  #paintAxis(ctx: Ctx, ink: string, line: string): void {
     const unit = f.timeUnit([this.span]),
       top = ROW * this.rows.length;
     for (const tick of roundTicks(this.span / unit.factor, 6)) {
@@ -73,7 +73,7 @@ class Passes extends Boxes {
     }
   }
 
-  #paintPasses(ctx: CanvasRenderingContext2D, ink: string): void {
+  #paintPasses(ctx: Ctx, ink: string): void {
     const fills = rampColors("work"),
       inks = rampColors("work", "color");
     this.passes.forEach((pass, i) => {

@@ -39,9 +39,7 @@ const MANY = 64;
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
-function cellsLeftOut(job: Job, name: Metric["table"]): boolean {
-  return job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
-}
+const cellsLeftOut = (job: Job, name: Metric["table"]): boolean => job.leftOut(name) > 0 || job.leftOut("overlap.step") > 0;
 
 type Field = ReturnType<typeof fieldOf>;
 
@@ -322,9 +320,7 @@ function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string
 }
 
 /* Returns whether a phase was recorded: it is "other", or it took time in at least one step. */
-function isRecorded(table: Steps, { column }: Phase): boolean {
-  return column === "other_pct" || table.most(column) !== 0;
-}
+const isRecorded = (table: Steps, { column }: Phase): boolean => column === "other_pct" || table.most(column) !== 0;
 
 /* Returns whether the guides' usual ranges apply: steps are marked, and have all passes and updates. */
 const isComparable = (job: Job, table: Steps): boolean =>

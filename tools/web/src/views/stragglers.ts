@@ -59,9 +59,7 @@ const ranks = part(
   ({ table }) => table.all.some((row) => isNamed(table, row)) && "verdict<spare>",
 );
 
-function isNamed(table: Table<"stragglers.rank">, row: number): boolean {
-  return table.text(row, "verdict") === "straggler";
-}
+const isNamed = (table: Table<"stragglers.rank">, row: number): boolean => table.text(row, "verdict") === "straggler";
 
 function shareBar(table: Table<"stragglers.rank">, row: number): HTMLElement {
   const share = 100 * table.amount(row, "caused_share");
@@ -172,9 +170,6 @@ function stepMap(job: Job, order: Order): HTMLElement {
     }),
   );
 }
-
-// The instances that cost most ------------------------------------------------------------------------
-
 /** A rank's participation in an operation. Times are in ns from the job's begin. */
 type Arrival = Readonly<Record<"rank" | "begin" | "end", number>>;
 

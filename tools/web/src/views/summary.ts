@@ -8,6 +8,8 @@ import { partsLegend, partsOf, stacks, type StackRow } from "../stack";
 import { empty, figure, link, prose, section, sign, term, told } from "../ui";
 import { href, type State, type View, tablesNamed } from "../view";
 
+type Overlap = ColumnOf<"overlap.rank">;
+
 const RANKS_MAX = 32;
 /* If there are more bars than this, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
 const LABELS_MAX = 8,
@@ -243,18 +245,12 @@ function span(values: readonly number[], write: (value: number) => string, of: s
 const known = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
 
 /* Makes a figure that is a quotient of two sums over ranks. It names the columns, so that tests can compute it. */
-function ratioFigure(
-  job: Job,
-  part: ColumnOf<"overlap.rank">,
-  whole: ColumnOf<"overlap.rank">,
-  write: (value: number | null) => string,
-  scale = 1,
-): HTMLElement {
+function ratioFigure(job: Job, part: Overlap, whole: Overlap, write: (value: number | null) => string, scale = 1): HTMLElement {
   const value = facts.total(job, whole) > 0 ? (scale * facts.total(job, part)) / facts.total(job, whole) : null;
   return h("span.figure", { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" }, write(value));
 }
 
-function byRank(job: Job, part: ColumnOf<"overlap.rank">, whole: ColumnOf<"overlap.rank">): number[] {
+function byRank(job: Job, part: Overlap, whole: Overlap): number[] {
   const table = job.table("overlap.rank");
   return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }

@@ -21,9 +21,7 @@ const KINDS: readonly (readonly [string, string])[] = [
   ["other", "Other"],
 ];
 
-function kindWord(kind: string | null): string {
-  return KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
-}
+const kindWord = (kind: string | null): string => KINDS.find(([key]) => key === kind)?.[1] ?? visible(kind ?? f.NONE);
 
 const where = (kind: string | null, memory: string | null): string =>
   kindWord(kind) + (memory === null || memory === "device" ? "" : `, ${memory}`);

@@ -4,10 +4,10 @@ import type { Job } from "../data";
 import { breakable, cut, h, shortNames, visible, type Child } from "../dom";
 import * as f from "../format";
 import { hasSteps, ranksOf, savedText, severalRanks, stepWord, straggling, wholeWord } from "../job";
-import { addressOf, pathOf, type Piece } from "../path";
+import { addressOf, pathOf, type Piece } from "../timeline/path";
 import { stacks } from "../stack";
 import { empty, figure, heading, legend, link, note, section, sign, tip, lines, told } from "../ui";
-import { href, type View, tablesNamed } from "../view";
+import { href, tablesNamed, type View } from "../view";
 
 const BARS_MAX = 8,
   RANKS_MAX = 8,

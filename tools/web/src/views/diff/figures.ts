@@ -142,9 +142,7 @@ export function writeChange(value: number | null, unit: string | null, figure: s
 export const writePercent = (pct: number): string =>
   pct >= 900 ? `${f.significant(1 + pct / 100)} times` : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
 
-export function signed(value: number, size: string): string {
-  return value > 0 ? `+${size}` : value < 0 ? `−${size}` : size;
-}
+export const signed = (value: number, size: string): string => (value > 0 ? `+${size}` : value < 0 ? `−${size}` : size);
 
 export function figureColumns<N extends Figures["name"]>(table: Table<N>): GridColumn<N>[] {
   const draw = (column: "a" | "b" | "change" | "noise") => figureCell(table, column);

@@ -23,9 +23,7 @@ function timesOf(table: Names, row: number) {
 /* Returns whether times are per call, because A or B has too few steps. */
 const isByCall = (table: Names): boolean => table.n > 0 && table.text(0, "per") === "call";
 
-function writeCalls(value: number): string {
-  return f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
-}
+const writeCalls = (value: number): string => f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
 
 function calls(table: Names, row: number): string {
   const a = table.amount(row, "a_calls"),
