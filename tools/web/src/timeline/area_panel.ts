@@ -29,9 +29,10 @@ const ROWS = 40,
 /* `time` returns a row's time; all columns of times get one unit. null: this column is not a time. */
 type Column = Readonly<{ title: string; write: (row: AreaRow) => Child; time: ((row: AreaRow) => number) | null }>;
 
+const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
+
 /* Returns the columns that compare ranks: the time of each, of two ranks also the difference; of many ranks, median and maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
-  const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   if (ranks.length < 2) return [];
   if (ranks.length > RANKS_BESIDE)
     return [
@@ -46,7 +47,6 @@ function rankColumns(ranks: readonly number[]): Column[] {
 
 function table(rows: readonly AreaRow[], what: string, ranks: readonly number[]): HTMLElement {
   const nested = what === "operator";
-  const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
   const columns: readonly Column[] = [
     { title: "count", time: null, write: (row) => f.grouped(row.count) },
     time("sum", (row) => row.total),

@@ -80,7 +80,7 @@ export class ChartData {
   /** The launcher of each kernel, by the kernel's name; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
-  /** Duration of each event over its median on the other ranks; 0 if no other rank has it; null until requested. */
+  /** Duration of each event divided by the median on the other ranks; 0 if no other rank has it; null until requested. */
   slowness: Float32Array | null = null;
   /** The job's counters, and the values of those that are shown, by key. null: not loaded yet, or the job has none. */
   counters: readonly Counter[] = [];

@@ -16,7 +16,7 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
 /** A colour, given as the name of its custom property, and its meaning. */
 export type Meaning = readonly [string, string];
 
-/** Ranges of slowness, the duration over the median on the other ranks: upper bound, colour and meaning. */
+/** Ranges of slowness, the duration divided by the median on the other ranks: upper bound, colour and meaning. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],

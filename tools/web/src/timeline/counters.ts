@@ -128,7 +128,7 @@ export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Va
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Sets out[i] to the maximum of a rank's counter in the i-th interval of @p width, over the top of its scale; or to a mean share. */
+/** Sets out[i] to the maximum of a rank's counter in the i-th interval of @p width, divided by the top of its scale; or to a mean share. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -182,15 +182,12 @@ export class FarCounters {
   /** The pieces, by the key of the counter and the index of the rank. All of them are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
-  readonly #places: Map<number, number>;
   readonly #fars = new Map<string, { far: Far<Answer, Answer>; window: Span; asked: ReadonlySet<number> }>();
 
   constructor(
     readonly job: JobBlock,
     readonly changed: () => void,
-  ) {
-    this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
-  }
+  ) {}
 
   /** Requests the counters in view. @param keys  keys of the shown counters @param places  indices of the visible ranks */
   look(span: Span, keys: readonly string[], places: ReadonlySet<number>): void {
@@ -239,7 +236,7 @@ export class FarCounters {
   #keep(key: string, answer: Answer): Answer {
     const { window } = this.#fars.get(key)!;
     for (const [rank, ...steps] of answer.ranks) {
-      const at = this.#places.get(rank!),
+      const at = this.job.places.get(rank!),
         columns = new Float32Array(COLUMNS);
       for (let i = 0; i < steps.length; i += 2) columns.fill(steps[i + 1]!, steps[i], steps[i + 2]);
       if (at === undefined) continue;

@@ -119,7 +119,8 @@ export function decodeJob(data: Uint8Array) {
       served: undefined as Part | undefined, // the part fetched from a server
     };
   });
-  return { ...head, allRanks, ranks, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
+  const places: ReadonlyMap<number, number> = new Map(ranks.map(({ rank }, at) => [rank, at])); // index of each rank
+  return { ...head, allRanks, ranks, places, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
 /** Decodes the block "timeline.strip". It has the shares of each kind, one kind after another, in units of 1/65,535. */

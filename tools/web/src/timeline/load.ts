@@ -3,7 +3,6 @@ import { block, type Job } from "../data";
 import * as f from "../format";
 import { pathOf, Path, Slacks } from "./path";
 import { isServed } from "../served";
-import { noWaitsOf } from "./details";
 import { ChartData, type Launcher, type Rate } from "./chart";
 import { Bytes, checkCoverage, decodeColumns, decodeJob, decodeStrip, readOperations } from "./decode";
 import { Finer, type FinerListener } from "./finer";
@@ -63,6 +62,14 @@ function launchersOf(source: Job): Map<string, Launcher> {
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
   return out;
+}
+
+/** Returns the reason why no operation of the job has a known wait; null if operations may have one. */
+function noWaitsOf(job: Job): string | null {
+  const check = job.table("clock.check");
+  if (check.n === 0) return null;
+  if (check.amount(0, "transfers_alone") > 0) return "these traces hold only transfers";
+  return check.text(0, "align") === "none" ? "clocks were not compared (--align=none)" : null;
 }
 
 const finers = new WeakMap<ChartData, Finer>();

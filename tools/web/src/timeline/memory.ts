@@ -50,7 +50,7 @@ export class Curves {
     this.most = most;
   }
 
-  /** Raises out[i] to the maximum of these ranks in the i-th interval of @p width from @p from on, over the top of the scale. */
+  /** Raises out[i] to the maximum of these ranks in the i-th interval of @p width from @p from on, divided by `most`. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);

@@ -48,7 +48,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** Computes each event's duration over its median on the other ranks; 0 if it cannot be compared. Yields between slices. */
+/** Computes each event's duration divided by the median on the other ranks; 0 if it cannot be compared. Yields between slices. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
@@ -73,7 +73,7 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** `seen`: ranks read, `of` all. `ranks`: number, then begin, duration and duration over the others' median [1e-6] of events. */
+/** `seen`: ranks read, `of` all. `ranks`: its number, then for each event begin, duration, and duration / median of others [1e-6]. */
 type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] } & Record<"step" | "seen" | "of", number>>;
 
 const KEPT = 1_000_000; // if ratios of more events than this are known, all are dropped
@@ -84,7 +84,6 @@ export class FarSlowness {
   readonly #known = new Map<number, Map<number, number[]>>();
   /** Pairs of a window and a rank for which all ratios are known, as keys. */
   readonly #asked = new Set<string>();
-  readonly #places: Map<number, number>;
   readonly #far: Far<Answer, Answer>;
   #n = 0;
   #version = 0; // number that changes with each answer
@@ -97,7 +96,6 @@ export class FarSlowness {
     readonly job: JobBlock,
     readonly changed: () => void,
   ) {
-    this.#places = new Map(job.ranks.map(({ rank }, at) => [rank, at]));
     this.#far = new Far<Answer, Answer>(
       "slow",
       (_, answer) => this.#keep(answer),
@@ -109,8 +107,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns each event's duration over its median on the other ranks; 0 if it was not compared or is not known yet. Requests what is
-   * missing for the ranks whose events are drawn (@p places). */
+  /** Returns each event's duration divided by the median on the other ranks; 0 if it was not compared or is not known yet. Requests what
+   * is missing for the ranks whose events are drawn (@p places). */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),
       key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
@@ -170,7 +168,7 @@ export class FarSlowness {
       this.#n = 0;
     }
     for (const [rank, ...events] of answer.ranks) {
-      const at = this.#places.get(rank!);
+      const at = this.job.places.get(rank!);
       if (at === undefined) continue;
       const known = f.entry(this.#known, at, () => new Map<number, number[]>());
       for (let i = 0; i < events.length; i += 3) f.entry(known, events[i]!, () => []).push(events[i + 1]!, events[i + 2]! / 1e6);
