@@ -386,8 +386,8 @@ static bool rests_on_devices(int name) {
     return strcmp(names[name].table, "memory.device") != 0;
 }
 
-/* Returns whether a kind gets no row, because it has too few steps and too little time in both
- * jobs. */
+/* Returns whether a kind gets no row: one of the jobs has too few of its steps for a verdict, and
+ * the kind takes little time in both jobs. */
 static bool is_minor(const tm_kind_pairs *kinds, int pair) {
     double all[2] = {0.0, 0.0};
     const tm_kind_pair *own = &kinds->pairs[pair];

@@ -136,6 +136,7 @@ typedef struct survey {
     const tm_table *places, *parts;
     int64_t *pipeline; /* owned; [rows of places] number of the pipeline of the row's rank */
     tm_vec runs;       /* vector of run */
+    bool full;         /* a step was too long for bubble.pass; no later step is added */
 } survey;
 
 static int64_t stage_of(const tm_table *places, int64_t rank) {
@@ -293,12 +294,14 @@ static tm_status add_step(const survey *s, run *r, size_t n, tm_error *err) {
     return TM_OK;
 }
 
-static tm_status add_passes(const survey *s, const run *r, size_t n, tm_error *err) {
+/* Adds the passes of a step, unless an earlier step did not fit. */
+static tm_status add_passes(survey *s, const run *r, size_t n, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_bubble_pass_def.name);
     size_t more = 0;
     for (size_t i = 0; i < n; i++)
         more += r[i].end - r[i].first;
-    if (table->n_rows + more > PASSES_MOST)
+    s->full = s->full || table->n_rows + more > PASSES_MOST;
+    if (s->full)
         return TM_OK;
     for (size_t i = 0; i < n; i++)
         for (size_t k = r[i].first; k < r[i].end; k++) {

@@ -143,7 +143,7 @@ static bool take_track(const tm_rank_view *view, const tm_track *track, tm_vec *
             continue;
         if (!t && !(t = find_thread(view->names, threads, track)))
             return false;
-        t->name = track->thread_name;
+        t->name = track->thread_name != TM_NO_NAME ? track->thread_name : t->name;
         if (!take_row(timeline, row, t))
             return false;
     }

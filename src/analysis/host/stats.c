@@ -338,9 +338,11 @@ static tm_status put_rest(tm_table *table, size_t first, size_t end, tm_error *e
     tm_cell *row = tm_table_row(table, first);
     int64_t total = 0, count = 0, min = INT64_MAX, max = 0;
     double share = 0;
+    bool timed = false; /* page faults, for example, have no times */
     for (size_t i = first; i < end; i++) {
         const tm_cell *one = tm_table_row(table, i);
         count += one[COUNT].value.i;
+        timed = timed || !one[TOTAL].null;
         total = tm_sum(total, one[TOTAL].value.i);
         min = one[MIN].value.i < min ? one[MIN].value.i : min;
         max = one[MAX].value.i > max ? one[MAX].value.i : max;
@@ -349,11 +351,13 @@ static tm_status put_rest(tm_table *table, size_t first, size_t end, tm_error *e
     for (int c = 0; c < N_COLUMNS; c++)
         row[c].null = c != REPORT;
     tm_cell_set_int(&row[COUNT], count);
-    tm_cell_set_int(&row[TOTAL], total);
-    tm_cell_set_real(&row[SHARE], share);
-    tm_cell_set_real(&row[MEAN], (double)total / (double)count);
-    tm_cell_set_int(&row[MIN], min);
-    tm_cell_set_int(&row[MAX], max);
+    if (timed) {
+        tm_cell_set_int(&row[TOTAL], total);
+        tm_cell_set_real(&row[SHARE], share);
+        tm_cell_set_real(&row[MEAN], (double)total / (double)count);
+        tm_cell_set_int(&row[MIN], min);
+        tm_cell_set_int(&row[MAX], max);
+    }
     return tm_table_set_text(table, &row[NAME], OTHERS, err);
 }
 
