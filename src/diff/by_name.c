@@ -145,8 +145,8 @@ typedef struct pair {
     int64_t host_spread_ns;
 } pair;
 
-/* Variation of a device time. `noise` is the noise of the difference between A and B. `middle` has
- * the middle of each side. */
+/* Variation of a device time: its middle on each side (tm_sample), and the noise of the difference
+ * between A and B. */
 typedef struct variation {
     double noise, middle[2];
     bool judges;
@@ -268,8 +268,8 @@ static double device_noise(const noises *n, const pair *p, bool communicates) {
     return sqrt(fmin(1.0, share)) * n->compute.noise;
 }
 
-/* The noise is the difference between ranks, or a tenth of the time if that is larger: no table has
- * operators by step. */
+/* The noise is the difference between ranks, or a tenth of the time if that is larger, because no
+ * table has operators by step. */
 static double host_noise(const pair *p) {
     double larger = (double)(p->host_ns[0] > p->host_ns[1] ? p->host_ns[0] : p->host_ns[1]);
     return fmax(0.1 * larger, (double)p->host_spread_ns);

@@ -73,7 +73,7 @@ const tm_table_def tm_diff_rank_def = {
 typedef enum how {
     BY_STEP,  /* a sample over the steps (sample.h) */
     AS_IS,    /* the value of the only row */
-    A_STEP,   /* the sum of all rows / the number of steps, summed over ranks */
+    A_STEP,   /* the sum of all rows / the number of steps of all ranks together */
     OF_A_GPU, /* the largest value of any GPU */
     RATE,     /* samples or tokens in a step / the step time */
 } how;

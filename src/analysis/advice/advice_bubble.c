@@ -35,9 +35,9 @@ void tm_facts_bubble(const tm_facts *f, tm_advice *out) {
             "larger number of micro-batches would save.");
         return;
     }
-    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time. If the
-     * passes are half as long, this part of the bubble halves. Parts with other causes do not
-     * change. */
+    /* If all passes take equally long, GPUs idle for (p - 1) / m of their compute time, with p
+     * stages and m passes. Twice as many passes of half the length halve this part of the bubble.
+     * Parts with other causes do not change. */
     const double ideal = (1.0 - u.bubble) * (double)(u.stages - 1) / (double)u.passes;
     out->at_most_ns = llround(fmin(ideal, u.bubble) / 2.0 * step_ns);
     snprintf(

@@ -86,7 +86,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
 /* Copies between GPUs and hosts, over all ranks. */
 typedef struct host_copies {
     int64_t n, bytes;
-    int64_t union_ns;                   /* sum over kinds and ranks */
+    int64_t union_ns;                   /* time in which copies run, summed over kinds and ranks */
     int64_t alone_ns, alone_to_host_ns; /* sums of the time without concurrent computation */
     int64_t exposed_ns; /* like alone_ns, but each rank's value is limited by at_most() */
 } host_copies;
@@ -229,7 +229,7 @@ void tm_look_device_allocation(const tm_facts *f, tm_advice *out) {
             lost += total * (double)in_steps /
                     (double)tm_facts_int(f, "transfers.allocation", i, "calls");
     }
-    /* Calls in the first step are normal. In later steps, a caching allocator makes none. */
+    /* Fewer calls than steps are normal: a caching allocator makes calls only in the first step. */
     if (calls == 0 || calls < steps)
         return;
     char time[TM_ADVICE_TIME];
@@ -258,7 +258,7 @@ static const struct {
     const char *torch;  /* advice if the program runs PyTorch; NULL: the general text */
     const char *serves; /* advice for inference engines; NULL: the general text */
     const char *limit;  /* `name` of the row of whatif.item that gives the saving: the kind of work
-                           that takes no time there */
+                           that takes no time in this row's replay */
 } idle_causes[] = {
     {"host_work_ns", "the host launches too late",
      "Let the host run ahead of the GPU: CUDA or HIP graphs, less work between launches, more work "

@@ -13,7 +13,7 @@ typedef struct place {
     int64_t amount;
 } place;
 
-/* Rows are sorted by time, so the places that do not fit launch little. */
+/* Rows are sorted by time, longest first, so the places that do not fit launch little. */
 enum { PLACES_MAX = 128 };
 
 static const char *text_of(const tm_table *table, size_t row, const char *column) {

@@ -102,7 +102,7 @@ static double part_of_steps(const tm_facts *f, const char *column) {
     return part_ns > 0 ? share(part_ns, window_ns) : 0.0;
 }
 
-/* The result is unknown if it depends on unmatched communication whether the box passes. */
+/* The result is unknown if unmatched communication decides whether the box passes. */
 static double gpu_utilization(const tm_facts *f) {
     double used = kernels_run(f) - part_of_steps(f, "exposed_wait_ns");
     if (strcmp(tm_words_device(f->tables), "CPU") == 0)
@@ -165,7 +165,7 @@ static double exposed_communication(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* The result is unknown if it depends on unmatched communication whether the box passes. */
+/* The result is unknown if unmatched communication decides whether the box passes. */
 static double waits(const tm_facts *f) {
     double waited = share(tm_facts_sum(f, "overlap.rank", "exposed_wait_ns"), f->window_ns);
     double rest = share(tm_facts_sum(f, "overlap.rank", "exposed_unmatched_ns"), f->window_ns);
@@ -193,7 +193,8 @@ static double synchronisation(const tm_facts *f) {
                : UNKNOWN;
 }
 
-/* Compares ranks within each step, because another rank may have the most work in every batch. */
+/* Compares ranks within each step, because another rank may have the most work in the next batch.
+ */
 static double balance(const tm_facts *f) {
     const tm_table *steps = tm_tables_find(f->tables, "imbalance.step");
     double above = 0.0, mean = 0.0;

@@ -12,7 +12,7 @@
  *  [A100] nvidia.com/content/dam/en-zz/Solutions/Data-Center/a100/pdf/
  *         nvidia-a100-datasheet-us-nvidia-1758950-r4-web.pdf
  *  [H100] nvidia.com/en-us/data-center/h100, resources.nvidia.com/en-us-tensor-core/
- *         nvidia-tensor-core-gpu-datasheet; with their decimals glennklockwood.com/garden/
+ *         nvidia-tensor-core-gpu-datasheet; decimals from glennklockwood.com/garden/
  *         processors/h100
  *  [H200] nvidia.com/en-us/data-center/h200
  *  [B200] glennklockwood.com/garden/processors/B200, after NVIDIA's Blackwell datasheet

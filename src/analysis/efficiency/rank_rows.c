@@ -13,7 +13,7 @@
 #define LEAST_COVERAGE 20.0
 /* Maximum window / step time for an MFU. Above it, devices work outside of the marked steps. */
 #define MOST_AHEAD 1.5
-/* Maximum share of operations with an unknown peak for an MFU. The MFU leaves them out. */
+/* No MFU if the peak is unknown for a larger share of operations: the MFU leaves these out. */
 #define MOST_WITHOUT_PEAK 0.01
 
 enum {
@@ -229,7 +229,7 @@ static void sum_compute(rank_sums *s) {
 }
 
 /* Sets the marked_ns of each step to the duration of its longest mark. step_marks has one bit per
- * event. Most of its bytes are zero, so they are skipped. */
+ * event. Bytes that are zero, as most are, are skipped. */
 static void sum_marks(rank_sums *s) {
     const tm_timeline *timeline = s->timeline;
     for (size_t row = 0; timeline->step_marks && row < timeline->n_events; row++) {

@@ -16,8 +16,8 @@ tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, 
 /** Merges tm_work_part into tm_work_table. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
-/** Keeps the rows of each level with the most time. Sets the columns that need peaks, which must be
- * equal on all ranks. */
+/** Keeps the rows of each level with the most time. Sets the columns that need peaks. @p peaks has
+ * those that are equal on all ranks. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
 /** The table of ranks, the table of the steps of each rank, and the part table with sums for each

@@ -20,8 +20,8 @@
 /* Maximum duration of a short kernel [ns]. Profiling guides advise to fuse such kernels. */
 #define SHORT_NS 100000
 
-/* Figures of all runs of a kernel. Several tables have these columns, so their numbers are relative
- * to the first of them. */
+/* Figures of all runs of a kernel. Several tables have these columns at different positions, so the
+ * numbers are relative to CALLS. */
 enum { CALLS, TOTAL, MEAN, MIN, MAX, BLOCKS, OCCUPANCY, N_CALL_COLUMNS };
 
 #define CALL_COLUMNS                                                                               \
@@ -169,7 +169,7 @@ static const tm_column kernel_part_columns[] = {
     PART_COLUMNS,
 };
 
-/* The merge combines rows with the same name into a row of kernels.kernel. Each mean is of one
+/* The merge combines rows with the same name into a row of kernels.kernel. A mean covers only one
  * rank, because some ranks may be slower. */
 static const tm_table_def kernel_part_def = TM_PART_TABLE(
     "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",

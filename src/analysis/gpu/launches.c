@@ -164,7 +164,7 @@ static void count_event(tally *t, size_t row, uint32_t call) {
 static void count_queue(tally *t, size_t n) {
     size_t n_begun = 0;
     for (size_t i = 1; i < n; i++)
-        if (t->launched[i] < t->launched[i - 1]) { /* several threads launched */
+        if (t->launched[i] < t->launched[i - 1]) { /* launches of several threads */
             tm_sort_values(t->launched, n);
             break;
         }

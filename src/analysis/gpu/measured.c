@@ -68,7 +68,7 @@ const tm_table_def tm_rule_table = {
     .n_prose = 1,
 };
 
-/* Key of a metric in a section of a kernel, or of a rule of a kernel. Texts are interned: equal
+/* Key of a kernel's metric in a section, or of a kernel's rule. Texts are interned: equal
  * texts have equal addresses. */
 typedef struct line_key {
     const char *section, *name;

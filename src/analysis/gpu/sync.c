@@ -144,7 +144,7 @@ static bool find_calls(const tm_rank_view *view, tm_vec *out) {
     return true;
 }
 
-/* Marks a copy's call as waiting if it returned late. Copies of pageable memory do. */
+/* Marks a copy's call as waiting if it blocked the host, as copies of pageable memory do. */
 static void mark_late_copies(const tm_timeline *timeline, tm_vec *calls) {
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     for (size_t i = 0; i < timeline->n_attrs[TM_ATTR_COPY]; i++) {

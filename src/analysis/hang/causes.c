@@ -50,8 +50,8 @@ static int64_t form_of(const tm_hang_world *w, const tm_hang_front *f, int64_t r
     return row == TM_HANG_NO_ROW ? 0 : tm_hang_int(w->calls, row, HC_FORM, 0);
 }
 
-/* Returns the form in which over half of the ranks called the operation; 0 if there is none. Uses a
- * majority vote (Boyer-Moore). */
+/* Returns the form (hash of operation, sizes and types) of over half of the ranks' calls; 0 if
+ * there is none. Uses a majority vote (Boyer-Moore). */
 static int64_t usual_form(const tm_hang_world *w, const tm_hang_front *f) {
     const int64_t *v = f->came.data;
     int64_t usual = 0;

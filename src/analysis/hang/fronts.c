@@ -212,7 +212,8 @@ static void sort_ranks(tm_hang_front *f) {
             tm_sort(lists[i]->data, lists[i]->n, sizeof(int64_t), tm_compare_i64);
 }
 
-/* How far the ranks of a group have come. The numbers are numbers of operations. */
+/* How far the ranks of a group have come, as numbers of operations. `low` and `top` are the lowest
+ * and highest last operation of a rank, and `first` is the lowest first operation. */
 typedef struct reach {
     int64_t key, low, top, first;
     int64_t open;   /* lowest operation that has not ended on some rank; INT64_MAX: none */

@@ -9,8 +9,8 @@ extern const tm_table_def tm_hang_seen_def;
 /* columns of hang.seen */
 enum { HS_RANK, HS_OFFSET, HS_END, HS_STEP, HS_STEP_BEGIN, HS_CALL, HS_CALL_BEGIN, HS_OPEN, N_HS };
 
-/** Requests the table hang.seen. If there are dumps, call it before tm_hang_seen_rank. Without this
- * call, tm_hang_seen_rank does nothing. */
+/** Requests the table hang.seen. Must be called before tm_hang_seen_rank, which otherwise does
+ * nothing. Call it only if there are dumps. */
 tm_status tm_hang_seen_ask(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Rank part of the analysis `hang`: adds the row of hang.seen. */

@@ -5,8 +5,8 @@
 #include "base/vec.h"
 #include "tmerge/ras.h"
 
-/** The GPU of a process (a rank of the job), and a number whose meaning depends on the vector.
- * Texts are borrowed. */
+/** The GPU of a process (a rank of the job), and a number whose meaning depends on the vector that
+ * the struct is in. Texts are borrowed. */
 typedef struct tm_hang_gpu {
     const char *host;
     int64_t pid, gpu;

@@ -630,8 +630,8 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds two calls for each group: of the first operation in which ranks differ, and of the first
- * operation that some rank has not reached. */
+/* Adds two calls of each lane, unless they were kept: of the group's first operation in which ranks
+ * differ, and of the first that some rank has not reached. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
     const lane *l = n->lanes.data;

@@ -1,5 +1,6 @@
 /* Data kept from the dumps that this process reads: how far each rank has come in each group, the
- * forms of operations as numbers, and full data of calls that have not ended. */
+ * forms of operations (hashes of operation, sizes and types), and full data of calls that have not
+ * ended. */
 #ifndef TMERGE_HANG_NOTES_H
 #define TMERGE_HANG_NOTES_H
 

@@ -73,8 +73,8 @@ static const tm_table_def *const defs[] = {&thread_def, &tm_counters_table, &tm_
 
 typedef struct thread {
     uint32_t process, number, name; /* name ids */
-    size_t size; /* length of the thread's own number, which starts `number`; a suffix may follow */
-    size_t place; /* position in the order of the threads' first occurrences */
+    size_t size;                    /* length of `number` without the suffix TM_ON_CPU */
+    size_t place;                   /* position in the order of the threads' first occurrences */
     tm_intervals running, os;
     int64_t times, migrations, os_calls;
     uint32_t last; /* name id of the last core */
@@ -82,8 +82,7 @@ typedef struct thread {
     tm_vec cores;
 } thread;
 
-/* Returns the length of a thread's own number. A track's number starts with it, and may have a
- * suffix. */
+/* Returns the length of a track's number without the suffix TM_ON_CPU. */
 static size_t thread_size(tm_text number) {
     const size_t end = sizeof TM_ON_CPU - 1;
     return tm_ends_with(number.bytes, number.size, TM_ON_CPU) ? number.size - end : number.size;

@@ -164,7 +164,7 @@ static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
     span_columns, 3, 2);
 
-/* Rows of this table are added while files are read, because only then the reasons are known. */
+/* Rows of this table are added while files are read, because the reasons are known only then. */
 static const tm_column left_out_columns[] = {
     {"source", TM_TEXT, "", "Path of the file as given."},
     {"reason", TM_TEXT, "",

@@ -130,9 +130,9 @@ void tm_memory_levels_free(tm_vec *devices) {
     tm_vec_free(devices);
 }
 
-/* Selects up to three of the levels [first, end): those with the minimum, the maximum, and the
- * maximum of reserved bytes. If levels are equal, selects the first. Writes their indices to @p
- * kept, ascending and without duplicates. Returns their number. */
+/* Selects up to three of the levels [first, end): those with the minimum and the maximum of
+ * allocated bytes, and the maximum of reserved bytes. If levels are equal, selects the first.
+ * Writes their indices to @p kept, ascending and without duplicates. Returns their number. */
 static size_t choose(const tm_memory_level *v, size_t first, size_t end, size_t kept[PER_SLOT]) {
     size_t low = first, high = first, reserved = first, n = 0;
     for (size_t i = first + 1; i < end; i++) {

@@ -196,8 +196,8 @@ static bool look_at_names(const tm_rank_view *view, training *t) {
     return looked != NULL;
 }
 
-/* Sets the minimum and maximum size of the optimizer's state. For a few optimizers, both are
- * multiples of the parameters' size. */
+/* Sets the minimum and maximum size of the optimizer's state. They are known only for a few
+ * optimizers, as multiples of the parameters' size. */
 static void set_state(tm_cell *row, const training *t, int64_t bytes) {
     static const struct {
         const char *name;

@@ -11,7 +11,7 @@ typedef struct tm_scope {
     /* outermost operator with a schema or outermost autograd function; PyTorch's profiler treats it
      * as a unit of computation */
     uint32_t node;
-    /* outermost operator that is no wrapper of autograd, which a user would name */
+    /* outermost operator that is no wrapper of autograd: the one that a user would name */
     uint32_t op;
     uint32_t module;    /* innermost module */
     uint32_t optimizer; /* an optimizer step */

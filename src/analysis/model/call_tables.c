@@ -411,7 +411,6 @@ static void set_part(tm_cell *row, const call_key *key, int64_t rank, const call
     tm_cell_set_bool(&row[P_FITS], sum->fits || sum->total.tensor_ns > 0);
 }
 
-/* Adds a row for each key of this rank to the part table. */
 static bool add_rows(const summing *s, const grouping *g, tm_table *part) {
     for (uint32_t i = 0; i < g->sums.n; i++) {
         tm_cell *row = tm_table_add_row(part);

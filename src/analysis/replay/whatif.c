@@ -1,5 +1,5 @@
 /* Analysis `whatif`: how long the job would take if a rank, host, stage, kind of work or kernel
- * performed like its peers. Unlike it, analysis `stragglers` counts the time that GPUs waited. */
+ * performed like its peers. Analysis `stragglers` counts the time that GPUs waited instead. */
 #include "tmerge/analysis.h"
 
 #include <inttypes.h>

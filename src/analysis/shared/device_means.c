@@ -15,7 +15,7 @@ size_t tm_devices_of(const tm_tables *tables, int64_t rank, size_t *first) {
 
 bool tm_device_works(const tm_tables *tables, size_t row) {
     const tm_cell *works = tm_table_cell(tm_tables_find(tables, "overlap.device"), row, "works");
-    /* older stores have no value, and rows only for working devices */
+    /* older stores have no value here, because they have rows only for devices that work */
     return works->null || works->value.i;
 }
 

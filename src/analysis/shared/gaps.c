@@ -45,8 +45,8 @@ static int64_t least_lag(const tm_timeline *timeline) {
 }
 
 /* Returns how long the next event waited in the GPU's queue until the end of a gap [ns]. The first
- * TM_SHORT_GAP_NS after the launch call do not count, because they are a usual lag. The host does
- * not cause the rest. Another process on the GPU may. */
+ * TM_SHORT_GAP_NS after the launch call do not count, because they are a usual lag. The host is not
+ * the cause of the rest; another process on the GPU may be. */
 static int64_t held_of(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     const uint32_t call = timeline->launch[row];
     if (call == TM_NO_EVENT)

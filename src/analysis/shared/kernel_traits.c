@@ -100,7 +100,7 @@ static const char on_tensor_cores[] =
     "native_sdpa MLAPageAttentionHopper "
     "mfma xdlops _xdl _gtc";
 
-/* Words in the names of kernels of these libraries that use ordinary units. */
+/* Words in the names of kernels that use ordinary units although a word above matches. */
 static const char on_others[] = "simt ffma";
 
 /* Words for fused attention. Triton's kernels are called attn_fwd, for example in PyTorch for

@@ -8,12 +8,12 @@
 #include "same_kernels.h"
 #include "words.h"
 
-/* Limits for relative speeds. A GPU is slow below SLOW, and not slow above NORMAL. In between, it
- * is unknown whether it is slow. Kernels count as equally fast as on other ranks from SAME on. */
+/* Limits for relative speeds. A GPU is slow below SLOW, and not slow above NORMAL; in between, this
+ * is unknown. From SAME on, kernels count as fast as on other ranks. */
 static const double SLOW = 0.95, NORMAL = TM_LATE_NORMAL_SPEED, SAME = 0.99;
 /* If idle time costs this many times as much as slower kernels, the cause is idle time. */
 static const double FAR = 10.0;
-/* Minimum share of step time in which a rank waits for batches, if input is the cause. */
+/* Input is the cause only if a rank waits for batches for at least this share of step time. */
 static const double STALLED = 0.05;
 
 /* Minimum duration of a gap that counts as a stall of the host [ns]. The kind "stall" in

@@ -8,7 +8,7 @@
 
 #include "tmerge/table.h"
 
-/** Minimum relative speed of a rank that is not late because of slow kernels. */
+/** From this relative speed on, slow kernels are not the reason why a rank is late. */
 #define TM_LATE_NORMAL_SPEED 0.97
 
 typedef enum tm_late_kind {
@@ -30,7 +30,7 @@ typedef enum tm_late_kind {
 typedef struct tm_late_cause {
     tm_late_kind kind;
     int64_t peer; /* the rank with which the late rank is compared; -1 if there are several */
-    /* peer's compute time / rank's compute time, with the median of several peers; negative if
+    /* compute time of the peer (the median of several peers) / that of the rank; negative if
      * unknown */
     double speed;
     /* only for TM_LATE_GPU: nearly all kernels are slower than the same kernels on other ranks, so

@@ -331,10 +331,10 @@ static int64_t explained(const survey *s) {
     return (int64_t)(s->unlinked.n - k);
 }
 
-/* Decides which launches without events are lost. `inside` counts such launches that are not at an
- * edge, and `found` counts kernels that may belong to them. If `found` is at least `inside`, no
- * launch is lost. If few launches of `inside` remain, launches at the edges are not lost, because
- * kernels are normally missing there. */
+/* Decides which launches without events are lost. `inside` is the number of such launches that are
+ * not at an edge. `found` is the number of kernels that may belong to them. If `found` is at least
+ * `inside`, no launch is lost. If the difference is small, launches at the edges are not lost,
+ * because kernels are normally missing there. */
 static void settle(survey *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
@@ -490,7 +490,7 @@ static bool find_sample(const survey *s, tm_lost *out) {
         most = calls[i].correlation > most ? calls[i].correlation : most;
     }
     /* This check is quick, so it comes before names are checked. It also counts calls of other
-     * runtimes than CUDA, but no trace has calls of both. */
+     * runtimes than CUDA, but a trace has calls of only one runtime. */
     if (!may_be_sparse(least, most, n_numbered))
         return true;
     for (size_t i = 0; i < n && ok; i++)

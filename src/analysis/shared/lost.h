@@ -25,12 +25,12 @@ typedef struct tm_lost {
 } tm_lost;
 
 /**
- * Finds lost launches. A graph launch is also lost if only copies of the graph were recorded. It is
- * lost if only its communication was recorded although the device was mostly idle, because a graph
- * does not wait for the host. Some launches without events are not lost: launches during a graph
- * capture, which run nothing; launches shortly before the first recorded event; and launches that
- * are still queued at the end of the recording. A trace is a sample if CUPTI's numbers of its calls
- * are far apart.
+ * Finds lost launches. A graph launch is also lost if only copies of the graph were recorded, or if
+ * only its communication was recorded and the device was otherwise mostly idle: a graph does not
+ * wait for the host, so its kernels ran in that time. Some launches without events are not lost:
+ * launches during a graph capture, which run nothing; launches shortly before the first recorded
+ * event; and launches that are still queued at the end of the recording. A trace is a sample if
+ * CUPTI's numbers of its calls are far apart.
  * @param out  the caller frees it with tm_lost_free, also on failure
  * @return     TM_OK; TM_ERR_FAULT
  */

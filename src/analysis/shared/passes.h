@@ -12,10 +12,10 @@ typedef enum tm_pass {
 } tm_pass;
 
 /**
- * The pass of each operator. Operators in nodes of autograd's graph are backward, because computing
- * gradients normally records nothing for autograd. An operator in a node that records for autograd,
- * as forward operators do, is recomputed (activation checkpointing). But computing gradients of
- * gradients also records. If a rank does this, all operators in nodes count as backward.
+ * The pass of each operator. An operator in a node of autograd's graph is recomputed (activation
+ * checkpointing) if it records for autograd, as forward operators do; otherwise it is backward. But
+ * computing gradients of gradients also records. If a rank does this, all operators in nodes count
+ * as backward.
  */
 typedef struct tm_passes {
     uint8_t *pass; /* [operators->n] tm_pass; owned */

@@ -33,7 +33,7 @@ tm_status tm_same_kernels_put(const tm_same_kernels *same, tm_table *table,
 
 /** A rank's speed relative to the other ranks. */
 typedef struct tm_same_kernels_speed {
-    /* time of the rank's kernels if they took the medians of the other ranks / their time on this
+    /* time that the rank's kernels would take with the other ranks' medians / their time on this
      * rank; negative if other ranks run too few of these kernels */
     double speed;
     /* whether nearly all of the rank's kernels take longer than on the other ranks */

@@ -52,8 +52,8 @@ static size_t find_plan(const topic *t) {
     return found;
 }
 
-/* Writes a text such as "1.2 % of a step (0.64 ms)". The unit also suits the time in row @p beside;
- * n_rows: no such row. */
+/* Writes a text such as "1.2 % of a step (0.64 ms)". Chooses a unit of time that also suits row @p
+ * beside, unless that is n_rows. */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
     tm_shown_text times[2];
     double percent = saved_pct(t, item);
@@ -103,7 +103,7 @@ static void saves_text(const topic *t, size_t item, size_t beside, char *out, si
         return;
     }
     double most_pct = step_ns > 0.0 ? 100.0 * (double)most->value.i / step_ns : 0.0;
-    /* If `most` hardly exceeds `least`, it is doubtful whether the fix saves time, not how much. */
+    /* no range if `most` hardly exceeds `least`: then it is in doubt whether the fix saves time */
     if (most->value.i <= least->value.i ||
         most_pct < saved_pct(t, item) + fmax(0.1, 0.02 * saved_pct(t, item))) {
         char more[96];

@@ -23,8 +23,8 @@ typedef struct tm_lead {
  */
 tm_lead tm_savings_lead(const tm_tables *tables);
 
-/** Returns the first rank of the list of ranks to fix in tm_savings_sentence, which saves most; -1
- * if there is no list. There may be a list if the verdict neither names nor clears ranks. */
+/** Returns the rank whose fix saves most, the first in the list of ranks in tm_savings_sentence; -1
+ * if there is no list. There may be one if the verdict neither names nor clears ranks. */
 int64_t tm_savings_first(const tm_tables *tables);
 
 /** Returns the row of whatif.item with the plan; n_rows if the plan is not worth it. */

@@ -7,8 +7,7 @@
 
 #include "table/shown.h"
 
-/* Tolerance for comparing ratios of layers and of work. Layers explain unequal work if both ratios
- * are equal within it. */
+/* If the ratios of layers and of work differ by at most this share, layers explain the work. */
 static const double SAME = 0.03;
 
 /* Sums over the stages that differ, or over the other stages. */

@@ -324,14 +324,13 @@ static bool is_cut(const tm_timeline *timeline, size_t i) {
     return cut;
 }
 
-/* Adds the rows of the steps. `partial` is true if the trace was cut in the step, and false if
- * overlap_job must compare the window with other ranks. Otherwise it is null, and overlap_job sets
- * it to false. */
+/* Adds the rows of the steps. Until overlap_job, `partial` is true if the trace was cut in the
+ * step, false if the window must be compared with other ranks, and otherwise null. */
 static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tables *out,
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* otherwise, an unmarked recording would count as a step */
+    if (view->busy->comm_alone) /* or else an unmarked recording would count as a step */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];

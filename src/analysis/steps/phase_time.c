@@ -46,7 +46,7 @@ static tm_intervals *set_of(raw_time *raw, tm_call_kind kind, uint8_t category,
                             tm_intervals *rest) {
     if (kind == TM_CALL_KIND_OPTIMIZER || kind == TM_CALL_KIND_ZERO_GRAD)
         return kind == TM_CALL_KIND_OPTIMIZER ? &raw->updates : &raw->optimizer;
-    /* This holds on every thread, because a program may run autograd's nodes itself. */
+    /* These calls count on every thread, because a program may run autograd's nodes itself. */
     if (kind == TM_CALL_KIND_BACKWARD && category == TM_CAT_CPU_OP)
         return &raw->backward;
     if (category == TM_CAT_USER_ANNOTATION || tm_call_kind_is_scope(kind))

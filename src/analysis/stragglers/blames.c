@@ -160,7 +160,7 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-/* Sums the rows of each rank and step. There are several because a rank may have both waits and a
+/* Sums the rows of each rank and step. There may be two, because a rank may have both waits and a
  * cost in a step. */
 static void add_up_parts(tm_blames *t) {
     size_t n = 0;

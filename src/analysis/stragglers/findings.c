@@ -502,8 +502,8 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return TM_VERDICT_SEVERAL;
     if (found->all.n > 0)
         return one[first->shape];
-    /* No rank is cleared if too little was compared, or if most of it was in groups that may have
-     * more ranks. */
+    /* Ranks are cleared only if nearly all communication was compared, and at least half was in
+     * groups that cannot have more ranks. */
     bool cleared =
         tm_waits_little(in->blames->wait_ns, in->window_ns) ||
         (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open

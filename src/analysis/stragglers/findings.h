@@ -58,7 +58,7 @@ typedef struct tm_finding {
 /** An operation that is among those with the longest waits. */
 typedef struct tm_heavy {
     int64_t wait_ns;   /* sum of the waits of all members */
-    int64_t last_rank; /* -1: several */
+    int64_t last_rank; /* rank that came last; -1: several ranks did */
     int64_t step;      /* -1: none */
 } tm_heavy;
 
@@ -91,7 +91,7 @@ typedef struct tm_findings {
 /** Returns "throughout", "episode", "alternation", "event" or "bubble". */
 const char *tm_shape_word(tm_shape shape);
 
-/** "confident" or "likely". */
+/** Returns "confident" or "likely". */
 const char *tm_certainty_word(tm_certainty certainty);
 
 /** Input of tm_findings_find. All pointers are borrowed. */

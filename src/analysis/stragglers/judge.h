@@ -9,8 +9,8 @@
  * be compared, and the pipeline. */
 extern const tm_table_def tm_judge_heavy, tm_judge_heard, tm_judge_pipeline;
 
-/** Adds the operations of this process that are among the job's longest waits. The first process
- * also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
+/** Adds the operations of this process that are among the job's operations with the longest waits.
+ * The first process also adds the pipeline. Returns TM_OK; TM_ERR_FAULT. */
 tm_status tm_judge_add_heavy(tm_tables *tables, const tm_collectives *own,
                              tm_error *err) TM_MUST_CHECK;
 

@@ -196,8 +196,8 @@ static const tm_table_def *const defs[] = {&tm_verdict_job,
                                            &tm_judge_heard,
                                            &tm_judge_pipeline};
 
-/* Returns a kernel's part of the sums of its rank and step. tm_blames_add_own adds the waits that a
- * rank caused through other ranks. */
+/* Returns what a kernel adds to the sums of its rank and step, except waits that the rank caused
+ * through other ranks: tm_blames_add_own adds these. */
 static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     double share = 1.0 / (double)answer->group_size;
     return (tm_blame){
@@ -218,7 +218,7 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     };
 }
 
-/* Returns the rank's sums of a step, which are new if the step is; NULL if out of memory. */
+/* Finds or adds the rank's sums of a step; NULL if out of memory. */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     tm_blame *v = blames->data;
     /* Searches backwards, because most kernels are in the same step as the previous kernel. */
