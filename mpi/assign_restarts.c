@@ -30,7 +30,7 @@ static int64_t between(const tm_span *a, const seen *b) {
 }
 
 /* Returns the number of restarts before the recording in @p all that is nearest in time to @p span;
- * the lowest number if several are equally near. */
+ * if several recordings are equally near, the lowest of their numbers. */
 static int64_t restarts_of(const tm_span *span, const tm_vec *all) {
     const seen *v = all->data, *best = v;
     for (size_t i = 1; i < all->n; i++) {

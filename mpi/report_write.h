@@ -19,7 +19,7 @@ typedef struct tm_mpi_report {
     const tm_tables *tables; /* tables that were written to the store; only on process 0 */
     const char *store;       /* store to which the timelines were written; only on process 0 */
     const char *path;        /* path of the page; only on process 0 */
-    const char *version;     /* of the tool */
+    const char *version;     /* version of tmerge */
 } tm_mpi_report;
 
 /**

@@ -21,7 +21,7 @@ typedef struct tm_store_chunk {
 /** A position in the walk through all chunks, in file order. */
 typedef struct tm_store_walk {
     const tm_store_layout *layout; /* borrowed */
-    size_t chunk_rows;             /* of the store */
+    size_t chunk_rows;             /* number of rows of the store's chunks */
     size_t most_bytes; /* maximum size [B] of chunks that are taken together; a larger chunk is
                           taken by itself */
     int table, column;

@@ -89,7 +89,7 @@ static tm_status place_slots(tm_store_layout *layout, tm_error *err) {
         }
     }
     if (layout->n_rows[TM_RECORD_STEPS] >
-        INT32_MAX) /* the column events/step has rows of /steps as int32 */
+        INT32_MAX) /* /events/step holds row numbers of /steps as int32 */
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "the job has 2^31 steps or more");
     return TM_OK;
 }

@@ -6,8 +6,8 @@
 #include "tmerge/store.h"
 
 /**
- * Reads the timeline of every rank on one process; each process gets about as many events.
- * Determines roles and steps again. Collective: over comm.
+ * Reads the timeline of every rank on one process; all processes get about the same number of
+ * events. Determines roles and steps again. Collective: over comm.
  * @param store     open on every process
  * @param patterns  only the patterns of these options are used
  * @param left_out  a table with the columns of job.left_out: process 0 adds the store's rows

@@ -21,7 +21,7 @@ enum { GROUP_CHUNKS = 64 };
  * that could not be packed), then the chunks. */
 typedef struct parcel {
     size_t n;     /* number of chunks */
-    size_t bound; /* maximum bytes */
+    size_t bound; /* maximum size [B] */
     /* Offset of the parcel in write_job.packed. It is 0 on all processes except process 0, because
      * they have only their own parcel. */
 
@@ -62,7 +62,7 @@ static size_t packed_bound(const write_job *job) {
 }
 
 /* Returns the size [B] of a group before packing; at most the size of the store. A group is a
- * single chunk if there is only one process, because it waits for no other process. It is also a
+ * single chunk if there is only one process, because this process waits for no other. It is also a
  * single chunk if chunks are long, because MPI counts bytes as int. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
@@ -117,8 +117,8 @@ static const tm_record_column *column_of(const tm_store_chunk *chunk) {
     return &tm_record_tables[chunk->table].columns[chunk->column];
 }
 
-/* Returns the offset in tm_timeline of the array in whose order a column's rows are. Launch shapes
- * are in the order of the kernels that have them. */
+/* Returns the offset in tm_timeline of the array that has the order of a column's rows. Launch
+ * shapes have the order of their kernels. */
 static size_t array_of(const tm_record_column *column) {
     return column->fill == tm_fill_shape
                ? offsetof(tm_timeline, attrs) + TM_ATTR_KERNEL * sizeof(void *)
@@ -150,8 +150,8 @@ static void fill(const write_job *job, const tm_store_chunk *chunk, const tm_sto
         memset(out, 0, piece->n * chunk->shape.element_bytes);
 }
 
-/* Calls @p each for every piece of the group's chunks that is packed by another process than the
- * process that holds it. Both processes see these pieces in the same order. */
+/* Calls @p each for every piece of the group's chunks that is packed by a process that does not
+ * hold it. Both processes see these pieces in the same order. */
 static void each_piece(write_job *job, void (*each)(write_job *job, const tm_store_chunk *chunk,
                                                     const tm_store_piece *piece, size_t bytes)) {
     const tm_store_chunk *chunks = job->chunks.data;

@@ -121,7 +121,7 @@ tm_status tm_analyse_collectives(const struct tm_collectives *own, tm_tables *ou
                                  tm_error *err) TM_MUST_CHECK;
 
 /** Packs the rows of each table that has many rows, to save memory. Call it after each rank: the
- * rows are read only after those of the last rank. Returns TM_OK or TM_ERR_FAULT. */
+ * rows are read only after the last rank was added. Returns TM_OK or TM_ERR_FAULT. */
 tm_status tm_analyse_compress(tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts the tables of an analysis whose n_merged is not 0, and runs the analysis's merge function.

@@ -148,7 +148,7 @@ typedef struct tm_format {
     bool units_are_copies; /* a file with several units was made by merging files with one unit
                               each; it is left out if those files are also among the inputs */
 
-    /** Reads one unit as `read` reads a whole file. Sets the trace's rank to that of the unit. */
+    /** Reads one unit as `read` reads a whole file. Sets the trace's rank to the unit's rank. */
     tm_status (*read_unit)(tm_source *source, const tm_unit *unit, tm_names *names,
                            struct tm_trace *out, tm_error *err);
 

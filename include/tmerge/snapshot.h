@@ -52,7 +52,7 @@ typedef struct tm_memory_timeline {
     int64_t moments;      /* number of records (.raw.json) or of times (.json) */
     int64_t peak_time_ns; /* time at which the peak is first reached, since the epoch; -1: before
                              the first record */
-    int64_t peak_bytes[TM_N_TIMELINE_CATEGORIES]; /* at the peak */
+    int64_t peak_bytes[TM_N_TIMELINE_CATEGORIES]; /* bytes of each category at the peak */
     int64_t most_bytes[TM_N_TIMELINE_CATEGORIES]; /* maximum of each category over time [B] */
     int64_t end_bytes[TM_N_TIMELINE_CATEGORIES];
 } tm_memory_timeline;

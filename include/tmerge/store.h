@@ -16,7 +16,7 @@ enum {
     TM_STORE_MAJOR = 1, /* raised when a reader of the older version would misread the store */
     TM_STORE_MINOR = 3, /* raised when something is added to the schema */
     TM_STORE_CHUNK_ROWS = 65536,  /* default number of rows of a chunk */
-    TM_STORE_CHUNK_MAX = 1 << 24, /* maximum; a reader unpacks a chunk as a whole */
+    TM_STORE_CHUNK_MAX = 1 << 24, /* maximum number of rows; a reader unpacks a chunk as a whole */
     TM_STORE_ZSTD_LEVEL = 1,
     TM_STORE_ZSTD_FILTER = 32015 /* number of zstd in The HDF Group's filter registry */
 };
@@ -416,7 +416,7 @@ tm_status tm_store_index_pieces(tm_store_pieces *pieces, tm_error *err) TM_MUST_
 
 /**
  * Finds the attributes of the next piece. Call it before tm_store_read_piece if the next piece does
- * not follow the last one.
+ * not follow the previous one.
  * @param first  first row of the next piece
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -32,8 +32,8 @@ bool tm_column_is_epoch(const tm_column *column);
 /** The chart that a report draws above the rows of a table, unless the page has its own view of the
  * table. */
 typedef enum tm_form {
-    TM_FORM_TABLE, /* only as rows */
-    TM_FORM_BARS,  /* a bar for each rank; the table has no other key than the rank */
+    TM_FORM_TABLE, /* no chart, only rows */
+    TM_FORM_BARS,  /* a bar for each rank; the rank is the table's only key */
     TM_FORM_MAP,   /* a map of ranks and steps; the table has a column `step` */
     TM_FORM_LINE   /* a line for each rank over the table's column of times */
 } tm_form;
@@ -181,7 +181,7 @@ void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t d
 tm_status tm_table_set_text(tm_table *table, tm_cell *cell, const char *text,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Copies bytes without a terminator into the table, like tm_table_set_text. Also a zero byte
+/** Copies bytes without a terminator into the table, like tm_table_set_text. A zero byte also
  * becomes U+FFFD. */
 tm_status tm_table_set_bytes(tm_table *table, tm_cell *cell, const char *bytes, size_t size,
                              tm_error *err) TM_MUST_CHECK;

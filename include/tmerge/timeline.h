@@ -669,8 +669,8 @@ typedef enum tm_rows_part {
 
 /** Source of a rank's events, in pieces. */
 typedef struct tm_event_rows {
-    /** Reads events of the rank from row @p first on, where @p first is 0 or the end of the last
-     * piece; see tm_store_read_piece. */
+    /** Reads events of the rank from row @p first on, where @p first is 0 or the end of the
+     * previous piece; see tm_store_read_piece. */
     tm_status (*read)(void *context, size_t first, unsigned what, const tm_timeline **out,
                       tm_error *err);
     void *context;
@@ -767,7 +767,7 @@ typedef struct tm_host_rule {
 int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
 
 /** Call this for each rank whose host was recorded. The next rank without a recorded host then gets
- * another host number than the last one. */
+ * a new host number. */
 static inline void tm_host_rule_part(tm_host_rule *rule) {
     rule->device = INT64_MAX;
 }

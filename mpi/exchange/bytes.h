@@ -19,9 +19,8 @@ tm_status tm_mpi_receive_bytes(MPI_Comm comm, int from, int tag, void **bytes, s
                                tm_error *err) TM_MUST_CHECK;
 
 /**
- * Gives every process the bytes of process 0.
- * Collective: over comm.
- * @param bytes  on process 0 the bytes, borrowed; elsewhere set to malloc'ed ones
+ * Gives every process the bytes of process 0. Collective: over comm.
+ * @param bytes  process 0: the bytes, borrowed; other processes: set to malloc'ed bytes
  * @return       TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_broadcast_bytes(MPI_Comm comm, void **bytes, size_t *size,

@@ -26,7 +26,7 @@ int tm_mpi_first_process(const void *record, int n_processes);
 /**
  * Appends the elements that each process has in @p own to @p out on every process, in the order of
  * the processes. Use it only if each rank has little data. Collective: over comm.
- * @param out  vector whose elements have the same size as those of @p own
+ * @param out  vector with elements of the same size as @p own
  * @return     TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_everywhere(MPI_Comm comm, const tm_vec *own, tm_vec *out,

@@ -181,8 +181,7 @@ static void tie_clocks(tm_entry *entries, size_t n) {
         int64_t lowest = own->clock_ns;
         for (size_t k = 0; k < n && entries[i].has_unit && own->host != 0 && lowest >= 0; k++) {
             const tm_unit *other = &entries[k].unit;
-            /* This loop has already lowered earlier entries, by less than a second. So compare with
-             * all entries again. */
+            /* entries before i already have the lowest epoch near theirs */
             if (entries[k].has_unit && other->host == own->host && other->clock_ns >= 0 &&
                 other->clock_ns < lowest && own->clock_ns - other->clock_ns < apart_ns)
                 lowest = other->clock_ns;

@@ -10,9 +10,9 @@
 
 enum { TM_ENTRY_BAD = 100 };
 
-/** An input, or one unit of an input with several. Contains only numbers. One process fills the
- * entry; on other processes all its numbers are 0, so that a sum over the processes gives the entry
- * to all. */
+/** An input, or one unit of an input with several units. Contains only numbers. One process fills
+ * the entry; on other processes all its numbers are 0, so that a sum over the processes gives the
+ * entry to all. */
 typedef struct tm_entry {
     int64_t input;                   /* index into the job's inputs */
     int64_t kind;                    /* tm_file_kind; TM_ENTRY_BAD: unreadable */

@@ -34,7 +34,7 @@ typedef struct tm_loader {
 /** Returns the path of an entry's input as given on the command line. Collective: no. */
 const char *tm_loader_path(const tm_loader *l, size_t i);
 
-/** Returns the path of the file to read for an input: its own path or that of its export.
+/** Returns the path of the file to read for an input: its own path, or the path of its export.
  * Collective: no. */
 const char *tm_loader_file(const tm_loader *l, size_t input);
 

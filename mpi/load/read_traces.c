@@ -277,7 +277,7 @@ static int64_t size_of_all(const tm_loader *l) {
 }
 
 static tm_status check_any(const tm_loader *l, tm_error *err) {
-    int64_t sums[2] = {0, 0}; /* traces, events */
+    int64_t sums[2] = {0, 0}; /* number of traces, number of events */
     for (size_t i = 0; i < l->n; i++)
         if (l->traces[i]) {
             sums[0]++;

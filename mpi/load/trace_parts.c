@@ -13,8 +13,8 @@ enum { TAG_PARTS = 14, PIECE_BYTES = 4 << 20 };
 enum { EVENTS = TM_N_ATTRS, N_TABLES };
 
 /* What a process reports about a part that it read; all processes get it. Contains only numbers. On
- * processes that did not read the part they are 0, so that a sum over all processes gives the
- * report to each of them. */
+ * processes that did not read the part, all numbers are 0, so that a sum over the processes gives
+ * the report to all of them. */
 typedef struct reported {
     int64_t read;
     int64_t begin, end, in_object;

@@ -205,8 +205,8 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
     return ok;
 }
 
-/* Divides the values of a row equally among the steps of the timeline with the row's tag, and
- * appends a row for each step. Several steps may have the same tag. */
+/* @p of is the sum of the steps that have the same tm_place_step. Divides it equally among these
+ * steps of the timeline, and appends a row for each of them. */
 static bool add_steps(const tm_timeline *t, const tm_extra_row *of, tm_vec *out) {
     int64_t n = 0;
     for (size_t k = 0; k < t->n_steps; k++)

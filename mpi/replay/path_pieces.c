@@ -66,7 +66,7 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline,
     return TM_OK;
 }
 
-/* Order by rank, step and time. The walk returns hops from the end of a path to its start. */
+/* Orders by rank, step and time, because tm_path_walk returns the hops of a path in reverse. */
 static int by_rank(const void *a, const void *b) {
     const tm_path_hop *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);

@@ -18,11 +18,10 @@
 #include "works.h"
 
 /* Places are compared in slices, to limit memory. Each slice requires a pass over all weights of
- * single ranks, so the number of slices is kept small. It depends on the size of these weights.
- * Below SLICE_BYTES, there is one slice, and one more for each SLICE_BYTES / SLICES. Above
- * SLICE_BYTES, there are 1 + SLICES slices, or more if a slice would otherwise be larger than
- * SLICE_BYTES. Weights of batches add one slice for each SLICE_ROWS_BYTES, so that the rows of a
- * slice fit into the caches. */
+ * single ranks, so the number of slices is kept small. The number depends on the size of these
+ * weights. Below SLICE_BYTES, it is 1, plus 1 for each SLICE_BYTES / SLICES. Above SLICE_BYTES, it
+ * is 1 + SLICES, or more if a slice would otherwise be larger than SLICE_BYTES. Weights of batches
+ * add one slice for each SLICE_ROWS_BYTES, so that the rows of a slice fit into the caches. */
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
@@ -390,7 +389,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     return done ? TM_OK : tm_fail_memory(err);
 }
 
-/* Frees what only building the graphs needs. */
+/* Frees the memory that only building the graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
     tm_drafts_free(&r->drafts);
     for (size_t i = 0; i < r->n && r->items; i++)

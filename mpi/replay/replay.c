@@ -84,7 +84,7 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
                        "--step: the job has none of these steps; it has %" PRId64 "-%" PRId64,
                        first, last);
     if (n + n_before < result->path_steps.n)
-        result->whole.n = 0; /* the whole path contains the removed steps, too */
+        result->whole.n = 0; /* the whole path leads through removed steps, so it is removed, too */
     result->path_steps.n = n;
     result->pieces.n = n_pieces;
     return TM_OK;

@@ -126,7 +126,7 @@ static tm_status make_job(const tm_replay_ranks *r, tm_replay *job, tm_error *er
 static tm_status settle(tm_replay_ranks *r, tm_error *err) {
     tm_replay job = {0};
     TM_TRY(make_job(r, &job, err));
-    uint8_t *sets = calloc(job.n_ranks + 1, 1); /* all as recorded */
+    uint8_t *sets = calloc(job.n_ranks + 1, 1); /* 0: all ranks as recorded */
     int64_t *ns = malloc((job.n_operations + job.n_steps + 1) * sizeof *ns);
     tm_status status = sets && ns ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)

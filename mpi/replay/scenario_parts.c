@@ -124,7 +124,6 @@ static tm_status refuse(const tm_replay_ranks *r, const tm_scenario_part *part,
                               part->texts[c], none[c]);
 }
 
-/* Marks the edges of this process's ranks. */
 static tm_status mark_ranks(const tm_replay_ranks *r, tm_scenario *scenario,
                             tm_scenario_found *found, tm_error *err) {
     TM_TRY(tm_scenario_bind(scenario, r->names, last_stage(&r->collectives->stages), err));

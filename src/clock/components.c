@@ -7,7 +7,8 @@
 #include "fit_state.h"
 
 /* Called with pairs of an event's anchors: the first anchor with each other anchor. These pairs
- * link the same domains as all pairs do, but their number is linear. */
+ * link the same domains as all pairs do, but their number grows only linearly with the number of
+ * anchors. */
 typedef void pair_visitor(tm_fit_state *state, const tm_fit_row *first, const tm_fit_row *other);
 
 static void visit_pairs(tm_fit_state *state, pair_visitor *visit) {
@@ -79,8 +80,8 @@ typedef struct offer {
     int32_t domain;
 } offer;
 
-/* Returns whether offer a comes before offer b: it has more events, or as many events and the lower
- * domain. */
+/* Returns whether offer a comes before offer b: it has more events, or equally many events and a
+ * lower domain. */
 static bool is_better(const offer *a, const offer *b) {
     return a->n != b->n ? a->n > b->n : a->domain < b->domain;
 }
@@ -233,8 +234,8 @@ int32_t tm_fit_list(tm_fit_state *state, const int32_t *component) {
 /* Moves one component to its wall clocks, as described at tm_fit_gauge. */
 static void gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     size_t n_votes = 0;
-    /* smallest sigma. Weights are relative to it, so that equal sigmas have a weight of exactly
-     * 1 */
+    /* Smallest sigma. Weights are relative to it: if all sigmas are equal, all weights are exactly
+     * 1. */
     double best = HUGE_VAL;
     for (size_t i = 0; i < n; i++)
         best = state->sigma[domains[i]] < best ? state->sigma[domains[i]] : best;

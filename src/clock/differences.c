@@ -38,7 +38,7 @@ typedef struct operation {
     part *parts; /* [n] sorted by domain or by host, then by end */
     size_t n;
     uint16_t noise_class;
-    bool full; /* it synchronises */
+    bool full; /* the operation synchronises */
     bool pair;
 } operation;
 
@@ -72,8 +72,8 @@ static uint16_t class_of(uint8_t kind, int64_t shortest_ns) {
     return (uint16_t)(family * DURATIONS + log2);
 }
 
-/* Returns whether each rank waits for all others. Ranks of an all-to-all of unequal sizes may
- * exchange nothing. */
+/* Returns whether each rank waits for all others. In an all-to-all of unequal sizes, two ranks may
+ * exchange nothing and then do not wait for each other. */
 static bool is_full(const tm_comm_record *members, size_t n) {
     bool full = tm_record_synchronises(members);
     for (size_t i = 1; i < n; i++)

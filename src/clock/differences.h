@@ -20,8 +20,8 @@ typedef struct tm_clock_slots {
 } tm_clock_slots;
 
 /** Number of classes of kernels. The kernels of a class have about equally noisy ends. There are 6
- * groups of kinds, and 16 ranges of durations. The duration is that of the operation's shortest
- * kernel, which is about the time of the transfer. */
+ * groups of kinds, and 16 ranges of durations. The duration is the duration of the operation's
+ * shortest kernel, which is about the time of the transfer. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the entry of a rank; the rank must exist. */
@@ -68,7 +68,7 @@ tm_status tm_clock_compare(const tm_collectives *collectives, const tm_clock_slo
 
 /**
  * Selects the classes that are at most twice as noisy as the quietest class that has at least 64
- * ends. If no class has so many, the class with the most ends takes its place.
+ * ends. If no class has 64 ends, the class with the most ends is used instead of the quietest.
  * @param classes  [TM_CLOCK_CLASSES] set to whether each class is selected. If no end was compared,
  *                 all classes are selected.
  */

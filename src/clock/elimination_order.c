@@ -17,7 +17,7 @@ typedef struct link {
 typedef struct vertex {
     size_t near, n_near; /* range in graph.near: original neighbours that share no element with this
                             vertex */
-    uint32_t links;      /* first in `links` */
+    uint32_t links;      /* index of the first link in graph.links */
     uint32_t stamp;      /* stamp of the newest element that contains the vertex */
     size_t weight;
     bool gone;
@@ -26,7 +26,7 @@ typedef struct vertex {
     size_t degree;
     uint32_t before, behind;
     /* The element that was made when the domain was eliminated: */
-    size_t held, n_held; /* in `held` */
+    size_t held, n_held; /* range in graph.held */
     size_t held_weight, left;
     uint32_t left_stamp;
     bool alive;
@@ -35,7 +35,7 @@ typedef struct vertex {
 typedef struct graph {
     size_t n, n_domains, total;
     vertex *v;           /* [n] domains, then sets */
-    uint32_t *near;      /* of all vertices */
+    uint32_t *near;      /* neighbours of all vertices, see vertex.near */
     uint32_t *by_degree; /* [total + 1] first domain of each degree */
     size_t least;        /* no domain has a degree below this */
     tm_vec held;  /* vector of uint32_t: the vertices of all elements, element after element */

@@ -133,7 +133,7 @@ static void add_square(tm_fit_state *state, const int32_t *domains, const double
 
 /* Fixes the common offset of a component, because events determine only differences between its
  * clocks. Also fixes the common drift, unless the clocks whose drift stays 0 already fix it. The
- * weight of these constraints is far above that of all data, so that no clock loses accuracy.
+ * weight of these constraints is far above the weight of all data, so that no clock loses accuracy.
  * `sorted` is scratch. */
 static void add_gauge(tm_fit_state *state, const int32_t *domains, size_t n) {
     const double firm = 1e4;

@@ -59,7 +59,7 @@ typedef struct tm_fit_state {
     double *tied;
 
     double *noise;       /* [n_classes] standard deviation of ends [ns] */
-    double any_noise;    /* over all classes */
+    double any_noise;    /* standard deviation of all ends [ns] */
     int64_t *n_of_class; /* [n_classes] number of anchors of all processes; an anchor counts as its
                             `root`, rounded up */
     double reach;        /* largest distance [ns] of an anchor from the middle of its domain's
@@ -72,7 +72,7 @@ typedef struct tm_fit_state {
     tm_keys pairs;
     tm_vec pair_counts;      /* vector of int64_t: number of events of each pair */
     bool failed;             /* memory ran out while pairs were added */
-    int32_t *listed;         /* [n_domains] for this member and the next two, see tm_fit_list */
+    int32_t *listed;         /* [n_domains] result of tm_fit_list, like the next two members */
     size_t *list_first;      /* [n_domains + 1] */
     int32_t *list_of;        /* [n_domains] */
     tm_median_search select; /* has two lists for each domain */

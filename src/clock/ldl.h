@@ -26,8 +26,8 @@ typedef struct tm_ldl {
     /* The factor by columns, without its diagonal: */
     size_t *first;    /* [n + 1] */
     uint32_t *row;    /* ascending within a column */
-    double *value;    /* of L */
-    double *pivot;    /* [n] of D */
+    double *value;    /* entries of L */
+    double *pivot;    /* [n] diagonal of D */
     double *inverse;  /* entries of the inverse where the factor has nonzeros */
     double *variance; /* [n] diagonal of the inverse */
     uint32_t *parent; /* [n] parent column in the elimination tree */

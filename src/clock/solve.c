@@ -73,7 +73,7 @@ void tm_normal_expand(tm_normal *normal, const double scales[2]) {
         for (size_t h = 0; h <= g; h++) {
             const int64_t *block = normal->fixed + tm_normal_block(g, h) * 4;
             for (size_t i = 0; i < 4; i++)
-                if (h < g || i != 1) /* above the diagonal */
+                if (h < g || i != 1) /* entry 1 of a diagonal block is above the diagonal */
                     *tm_normal_at(normal, 2 * g + i / 2, 2 * h + i % 2) =
                         tm_exact_real(block[i], scales[0]);
         }

@@ -18,7 +18,7 @@ typedef struct tm_anchor {
 /** Symmetric system of equations with two unknowns for each domain: a shift [ns], and a change of
  * rate times the reach [ns]. Unknown 2h is the shift of domain h, unknown 2h + 1 its rate. */
 typedef struct tm_normal {
-    int32_t n; /* domains */
+    int32_t n; /* number of domains */
     /* [tm_normal_size(n)] Sums as integers, owned. The blocks of the matrix come first, then the
      * right side [2n]. */
     int64_t *fixed;

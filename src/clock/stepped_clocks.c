@@ -51,7 +51,7 @@ static int32_t bin_of(const tm_fit_state *state, const sight *s) {
 
 /* Called for every anchor. Anchors of suspect events are included, because a stepped clock makes
  * half of its events suspect. In an event with two ends, either end may be wrong. So these events
- * are used only for domains that have few other events, which have `parent` 0. */
+ * are used only for domains that have few other events. The `parent` of such a domain is 0. */
 typedef void anchor_visitor(tm_fit_state *state, const sight *s);
 
 static void visit_anchors(tm_fit_state *state, anchor_visitor *visit) {

@@ -153,7 +153,7 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;
-    if (bounds[m * n + m] < 0.0) /* contradicting cycle */
+    if (bounds[m * n + m] < 0.0) /* the bounds contradict each other */
         return;
     for (size_t g = 0; g < n; g++) {
         if (g == m || !is_free(state, t, g))

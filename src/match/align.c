@@ -15,7 +15,7 @@ typedef struct alignment {
     tm_member *members;
     size_t n;
     size_t reference;
-    int64_t *partners; /* [kernels of the longest run] */
+    int64_t *partners; /* [kernels of the longest run] result of tm_band_pair */
     bool *used;        /* [n] whether the member has been a reference */
 } alignment;
 

@@ -162,8 +162,8 @@ static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind
 }
 
 /* Pairs the marks after the last pair if @p behind is set, else the marks before the first pair, up
- * to the next mark that is paired by its end. They are paired only if both runs have equally many
- * of them, and at least one of the runs ends there. */
+ * to the next mark that is paired by its end. They are paired only if both runs have equally many,
+ * and at least one of the runs has no mark beyond them that is paired by its end. */
 static void pair_edge(band *b, size_t i, bool behind) {
     bool ends, other_ends;
     size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);

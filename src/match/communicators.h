@@ -13,7 +13,7 @@ typedef struct tm_membership {
     uint64_t communicator;
     uint64_t name;          /* hash of the communicator's name */
     uint64_t nccl;          /* as in tm_communicator */
-    int64_t rank;           /* global */
+    int64_t rank;           /* rank in the job */
     int32_t n_ranks, place; /* as in tm_communicator */
     int32_t process;        /* process that holds the rank; in an answer, the process to which the
                                answer is sent */

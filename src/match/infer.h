@@ -11,7 +11,8 @@ typedef struct tm_host_operation {
     /* family of the cluster; clusters of different families belong to different groups */
     uint64_t family;
     uint64_t token;
-    int64_t last_ns, end_ns, first_end_ns; /* as in tm_cluster */
+    /* latest start, median end and earliest end; on the clock of member 0 */
+    int64_t last_ns, end_ns, first_end_ns;
     int64_t step;
     int32_t host, cluster, place; /* place: index among the operations of the cluster */
     int32_t n;                    /* number of ranks that have the operation */

@@ -33,7 +33,7 @@ static bool is_kernel(const tm_timeline *timeline, const tm_collective_attr *att
            attr->group != TM_NO_NAME;
 }
 
-/* Lists the groups of the rank's kernels. Leaves out groups of which not all ranks are recorded. */
+/* Lists the groups of the rank's kernels. Leaves out groups whose list of ranks is incomplete. */
 static tm_status list_groups(tm_group_finder *finder, const tm_timeline *timeline, tm_vec *out,
                              tm_error *err) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];

@@ -27,7 +27,7 @@ bool tm_joins_list_reported(const tm_vec *members, tm_vec *out);
 /**
  * Compares the groups of a rank that recorded no communicators with the communicators that other
  * ranks recorded. If a group and a communicator are found to be the same, the rank gets the
- * communicator, and the kernels of the group get its name.
+ * communicator, and the kernels of the group get the communicator's name.
  *
  * A group and a communicator of the same size fit if all of these conditions hold:
  * - Kernels used both of them.

@@ -23,7 +23,7 @@ typedef struct weighing {
     const tm_cluster *a, *b;
     const int64_t *partners;
     bool one_clock;
-    size_t n;         /* operations compared */
+    size_t n;         /* number of operations compared */
     size_t *index;    /* [n] index of the operation in a */
     int64_t *late;    /* [n] how much later b arrived than a */
     int64_t *apart;   /* [n] how much later b left than a */

@@ -12,7 +12,7 @@ enum {
     SHIFTS = 64, /* maximum shift, in places, of a whole sequence */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
     BETTER = 5,  /* factor by which the spread must be smaller at a correct shift */
-    APART = 8    /* on hosts, the kernels of one in this many operations may fail to overlap */
+    APART = 8    /* on hosts, one operation in this many may have kernels that do not overlap */
 };
 
 /* Lower limit of a spread: every profiler's ends have at least this noise. */
@@ -83,7 +83,7 @@ static line fit(const sight *s) {
     return l;
 }
 
-/* Returns b's clock minus a's at place i. */
+/* Returns b's clock minus a's clock, at place i. */
 static int64_t offset_at(const sight *s, size_t i) {
     return s->line.offset_ns + llround(s->line.drift * (double)(s->a[i].end_ns - s->line.at_ns));
 }
@@ -132,8 +132,9 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
 }
 
 /* Returns whether the two sequences fit much better if one of them is shifted as a whole. On hosts,
- * ends scatter, so a few ends may fit a wrong shift by chance. For this reason, if the recorded
- * times allow the unshifted order, a shift counts only if they allow the shift as well. */
+ * ends scatter, so a few ends may fit a wrong shift by chance. For this reason, if the unshifted
+ * kernels overlap on the recorded clocks, a shift counts only if the shifted kernels overlap, too.
+ * */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);

@@ -12,7 +12,7 @@ typedef struct tm_sequence {
     /* number of the stream in the group */
     uint64_t lane;
     uint64_t digest; /* hash of the kernels' kinds and sizes, in order */
-    int64_t n;       /* kernels */
+    int64_t n;       /* number of kernels */
     int64_t rank;
     int64_t first_step, last_step; /* steps of the first and last kernel; -1 unknown */
     int32_t group_size;

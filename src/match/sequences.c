@@ -19,7 +19,7 @@ static int by_place(const void *a, const void *b) {
     const tm_end *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
     order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_u64(x->key, y->key); /* lane by lane */
+    return order ? order : tm_order_u64(x->key, y->key); /* the key is the lane, then the place */
 }
 
 static bool other_step(int64_t a, int64_t b) {

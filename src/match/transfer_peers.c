@@ -65,10 +65,10 @@ static uint32_t bit_of(const tm_transfers *of, int64_t rank) {
     return bit;
 }
 
-/* Finds the transfers that can be the other side of the transfers @p of: those of rank @p peer in
- * the opposite direction that are equally many, and that have the rank of @p of as a possible peer.
- * Sets *n to the number of such elements of @p all. Returns the element if there is exactly one,
- * else NULL. */
+/* Finds the elements of @p all that can be the other side of the transfers @p of: they belong to
+ * rank @p peer, have the opposite direction and equally many transfers, and the rank of @p of is
+ * one of their possible peers. Sets *n to the number of these elements. Returns the element if
+ * there is exactly one, else NULL. */
 static tm_transfers *other_side(const tm_vec *all, const tm_transfers *of, int64_t peer,
                                 size_t *n) {
     tm_transfers *v = all->data, *found = NULL;
@@ -85,8 +85,7 @@ static bool is_one(uint32_t bits) {
     return bits != 0 && (bits & (bits - 1)) == 0;
 }
 
-/* Returns whether another rank than @p peer has transfers whose only possible other side is @p
- * of. */
+/* Returns whether a rank other than @p peer has transfers whose other side can only be @p of. */
 static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
     const tm_transfers *v = all->data;
     bool claimed = false;
@@ -99,9 +98,9 @@ static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) 
     return claimed;
 }
 
-/* Excludes the peers that have no possible other side. If only one peer is left, with a single
- * possible other side that no third rank needs, that side gets this rank as its only peer. Returns
- * whether anything changed. */
+/* Excludes the peers that have no possible other side. If one peer is left, and it has a single
+ * possible other side that no third rank needs, this rank becomes the only peer of that side.
+ * Returns whether anything changed. */
 static bool exclude(const tm_vec *all, tm_transfers *own) {
     const uint32_t before = own->alive;
     size_t n;

@@ -40,10 +40,10 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
     return true;
 }
 
-/* Keeps the first keys of each kind by the sum of the exposed times, and the first ones by the
- * largest exposed time. Sorts the kept keys by place, and removes duplicates. A process may do this
- * with its own operations before the keys of all processes are joined, because this does not change
- * the final result. */
+/* For each kind, keeps the keys with the largest sums of exposed times, and the keys with the
+ * largest single exposed times. Sorts the kept keys by place, and removes duplicates. A process may
+ * do this with its own operations before the keys of all processes are joined, because this does
+ * not change the final result. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&
@@ -69,7 +69,7 @@ static tm_exposed_key key_of(const tm_collectives *collectives, const tm_instanc
                           .event = members->event,
                           .kind = tm_operation_kind(members)};
     for (size_t i = 0; i < instance->n; i++) {
-        if (members[i].exposed_ns < 0) /* the time of the whole operation is then unknown */
+        if (members[i].exposed_ns < 0) /* if one member's time is unknown, so is the sum */
             return (tm_exposed_key){.exposed_ns = -1};
         key.exposed_ns = tm_sum(key.exposed_ns, members[i].exposed_ns);
         key.longest_ns =

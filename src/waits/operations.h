@@ -10,7 +10,7 @@ tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
                               tm_error *err) TM_MUST_CHECK;
 
 /** Key by which operations are sorted: first by the sum of the members' waits, the largest first,
- * then by begin, then by their first kernel. Keys are sent as bytes. */
+ * then by start, then by rank and event of the first kernel. Keys are sent as bytes. */
 typedef struct tm_worst_key {
     int64_t wait_ns; /* -1: no operation */
     int64_t begin_ns, rank, event;

@@ -202,7 +202,7 @@ typedef struct rank_view {
     const wait *waits; /* [n_waits] the waits of this rank. Among the waits of all ranks, the first
                           of them has the index `first`. */
     size_t n_waits, first;
-    wait *by_group;       /* [n_waits] copy, sorted by group */
+    wait *by_group;       /* [n_waits] copy of `waits`, sorted by group */
     const kernel **order; /* [n] kernels sorted by group, then begin */
 } rank_view;
 

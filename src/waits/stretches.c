@@ -17,7 +17,7 @@ static const int64_t INSIDE_NS = 1000;
  * latest end on all other streams. */
 typedef struct span {
     int64_t begin_ns, end_ns;
-    uint32_t track; /* first row of the kernel's stream */
+    uint32_t track; /* the kernel's stream: first row of its track */
     int64_t until_ns, other_ns;
     uint32_t until_track;
 } span;

@@ -25,8 +25,8 @@ static const int64_t PAGEABLE_NS = 20000;
  * is at least FULL_LEAST.
  *
  * The number of launches in the queue is the larger of two counts: the launches whose work was not
- * done when the waiting launch ended, and the launches after the one that launched the event. (Some
- * of the latter may be done, on other streams.)
+ * done when the waiting launch ended, and the launches after the one that launched the event. (The
+ * work of some of these later launches may be done, on other streams.)
  */
 static const int64_t FULL_NS = 20000, FULL_BEFORE_NS = 20000;
 enum { FULL_TIMES = 5, FULL_LEAST = 32 };
@@ -158,8 +158,9 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     return tm_maker_cause(w->m, &cause);
 }
 
-/* Returns how long calls of a name take if they do not wait [ns]. Only SHORT_SHARE of the calls are
- * shorter than this, because most launches wait if the queue is full. Computed on first use. */
+/* Returns how long calls of a name take if they do not wait [ns]. This is the SHORT_SHARE quantile
+ * of their lengths. The quantile is low, because most launches wait if the queue is full. Computed
+ * on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
     const uint32_t *names = w->m->draft->timeline->name;
     size_t known = w->usual_names.keys.n;

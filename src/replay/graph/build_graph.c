@@ -142,7 +142,7 @@ static bool add_warm_up(tm_maker *m, uint32_t part) {
     const tm_part_event *events = m->draft->events.data;
     const size_t n_tracks = m->draft->timeline->n_tracks;
     const uint32_t behind = tm_warm_up_after(m->draft);
-    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* by stream */
+    uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* [tracks] last event of the warm-up */
     tm_new_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
     if (!last)
         return false;

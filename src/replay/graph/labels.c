@@ -95,7 +95,7 @@ static void move_way(const tm_label_pool *pool, const tm_ways *from, size_t i, t
     memcpy(to->ns + k * width, from->ns + i * width, width * sizeof *to->ns);
 }
 
-/* Counts the ways of @p b from sources from which @p a has no way. */
+/* Counts the ways of @p b whose sources have no way in @p a. */
 static size_t count_missing(const tm_ways *a, const tm_ways *b) {
     size_t n = 0;
     for (size_t i = 0, k = 0; k < b->n; k++) {
@@ -167,7 +167,7 @@ bool tm_labels_merge(tm_label_pool *pool, tm_labels *a, const tm_labels *b,
     tm_ways *ways = own_ways(pool, a, missing);
     if (!ways)
         return false;
-    size_t i = ways->n, k = other->n; /* at least one */
+    size_t i = ways->n, k = other->n; /* b has at least one way */
     ways->n += missing;
     while (k > 0) { /* from the last way to the first, so that inserted ways find room */
         if (i > 0 && ways->from[i - 1] >= other->from[k - 1]) {

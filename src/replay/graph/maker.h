@@ -9,7 +9,7 @@
 typedef struct tm_loose_edge {
     uint32_t to, from;
     uint8_t kind, flags;
-    uint16_t none; /* 0 */
+    uint16_t none; /* padding, 0 */
 } tm_loose_edge;
 
 typedef struct tm_new_edge {

@@ -62,7 +62,7 @@ static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const 
     size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
     int32_t chunk;
     uint8_t type = type_of(tm_names_text(names, t->name[row]), &chunk);
-    /* An event without duration between two steps belongs to the earlier one. */
+    /* An event without duration between two steps belongs to the earlier step. */
     step -= step > 1 && t->duration_ns[row] == 0 && begin == t->steps[step - 1].begin_ns;
     if (type == TM_N_OPS_TYPES || step == 0 || begin > t->steps[step - 1].end_ns)
         return true;

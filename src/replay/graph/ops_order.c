@@ -150,8 +150,9 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
 
 /*
  * Adds the edges of the transfers of a type. The k-th live receive comes before the k-th pass of
- * its direction, and after the pass before that. The k-th live send comes after the k-th pass of
- * its direction. If there is one receive fewer than passes, the first pass has no receive.
+ * its direction, and after the previous pass of this direction. The k-th live send comes after the
+ * k-th pass of its direction. If there is one receive fewer than passes, the first pass has no
+ * receive.
  *
  * If there is a stage at the other side of the transfers, each transfer joins two ranks. The k-th
  * transfer of one stage is then the k-th transfer of the other stage.
@@ -179,8 +180,8 @@ static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
     chain(o, type);
 }
 
-/* Lets the first backward send and the first backward receive follow a forward pass: the second to
- * last one before the first backward pass. */
+/* Lets the first backward send and the first backward receive follow a pass: the second to last
+ * pass before the first backward pass. */
 static void add_first_backward(orderer *o) {
     uint32_t k = 0;
     while (k < o->shape.computes.n && o->parts[compute_at(o, k)].type != TM_OPS_BACKWARD)
@@ -193,8 +194,8 @@ static void add_first_backward(orderer *o) {
         follow(o, compute_at(o, k - 2), part_at(o, TM_OPS_BACKWARD_RECV, 0));
 }
 
-/* Returns the pass of a type and a model part that begins first or, if @p last, the one that ends
- * last. Returns UINT32_MAX if there is none. */
+/* Returns the pass of a type and a model part that begins first. If @p last, returns the pass that
+ * ends last. Returns UINT32_MAX if there is none. */
 static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, bool last) {
     uint32_t found = UINT32_MAX;
     for (uint32_t k = 0; k < o->types[type].n; k++) {

@@ -20,7 +20,7 @@ enum {
 typedef struct tm_order_key {
     uint64_t key; /* (time - earliest time) x 8 + phase */
     uint32_t part;
-    uint32_t event; /* row */
+    uint32_t event; /* row of the event */
 } tm_order_key;
 
 /** Returns the phase of a part.

@@ -97,8 +97,8 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
 void tm_draft_free(tm_draft *draft);
 
 /**
- * Replaces the times in a draft by the times of another rank. The columns of this rank may differ
- * from the first rank's columns only in times.
+ * Replaces the times in a draft by the times of another rank. The columns of the two ranks may
+ * differ only in times.
  * @param draft  draft that was made for the first rank
  * @return       true if the times of the other rank give the same order of events. If false, the
  *               draft is invalid until the next successful call.

@@ -99,7 +99,8 @@ static bool is_stream(const tm_recorded *r, size_t track, int64_t stream) {
 }
 
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
-    uint32_t found = TM_NO_PART; /* the higher of two indices was launched later */
+    uint32_t found = TM_NO_PART; /* events are in the order of launches, so the highest index is the
+                                    latest launch */
     for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
             continue;
@@ -131,7 +132,7 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Removes inferred waits. Keeps only those of an event that is the first on its stream after a
+/* Removes inferred waits. Keeps a wait only if its event is the first on the stream after a
  * recorded wait for a stream that the trace does not contain. */
 static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;

@@ -6,7 +6,7 @@
 
 /** A wait that a call requested. */
 typedef struct tm_asked {
-    uint32_t call;     /* row */
+    uint32_t call;     /* row of the call */
     int64_t call_ns;   /* start of the call, since the root */
     int64_t stream;    /* stream that waits; -1: the host waits */
     int64_t on_stream; /* stream that is waited for */

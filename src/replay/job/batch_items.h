@@ -8,9 +8,9 @@
 /** Which weight of its item an edge contributes to. The weights are members of tm_peer_weights. */
 typedef enum tm_item_tells {
     TM_TELLS_NONE,
-    TM_TELLS_FIRST,  /* first_ns, the maximum of these edges */
-    TM_TELLS_SECOND, /* second_ns, the weight of this edge */
-    TM_TELLS_OVER    /* second_ns, which is over_ns of the edge's target */
+    TM_TELLS_FIRST,  /* first_ns: the maximum weight of these edges */
+    TM_TELLS_SECOND, /* second_ns: the weight of this edge */
+    TM_TELLS_OVER    /* second_ns: over_ns of the edge's target */
 } tm_item_tells;
 
 typedef struct tm_item_edge {

@@ -221,8 +221,8 @@ static void set_item(const tm_batch *batch, size_t item, const compared *is, boo
 }
 
 /*
- * Sets the compared time of an item that most ranks of the role do not run to the time of the work
- * that these ranks run instead. Returns whether the time of at least one rank was set.
+ * The place of the item is rare. Sets the peers' time of the item to the time of the work that the
+ * peers run instead of it. Returns whether the time of at least one rank was set.
  *
  * @param of  [TM_LANES] factors of each rank
  */

@@ -29,8 +29,8 @@ typedef struct tm_batch_loops {
     void (*slack)(const tm_batch *batch, const tm_batch_workspace *workspace, tm_batch_row *late,
                   int64_t below_ns, tm_slack *out);
 
-    /** `weigh` computes the sets of ranks, `weigh_changes` computes the sets of changes. See
-     * sets.h. */
+    /** `weigh` computes the sets that can be chosen for each rank, `weigh_changes` the sets of
+     * changes. See sets.h. */
     tm_weigh_batch *weigh, *weigh_changes;
 } tm_batch_loops;
 

@@ -179,9 +179,9 @@ static const int64_t UNREACHED = INT64_MIN / 4;
 /* Stores the weights of all edges in the batch. Sets @p reached [model->n_ends] to the time at
  * which each part happens according to its edges.
  *
- * Returns false if this rank cannot join the batch, for one of three reasons: it leaves out other
- * edges than the model; an edge has unexplained time, but no slot; or a weight is long, but its
- * edge has no wide row. */
+ * Returns false if this rank cannot join the batch, for one of three reasons: the edges that it
+ * leaves out differ from the model's; an edge has unexplained time, but no slot; or a weight is
+ * long, but its edge has no wide row. */
 static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const place_of_edge *at = model->edges.data;

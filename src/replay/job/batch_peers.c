@@ -122,7 +122,7 @@ bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
     memset(workspace->stall, 0, tm_batch_edges(batch));
     tm_batch_loops_of(workspace->loops)->peers(batch, places, workspace);
     for (uint32_t i = items->first[items->n]; i < items->first[items->n + 1]; i++) {
-        const uint32_t e = items->edges[i].edge; /* a transfer */
+        const uint32_t e = items->edges[i].edge; /* the edge is a transfer */
         const uint32_t visit = batch->like->edges[e].from & ~TM_FROM_VISIT;
         memcpy(workspace->peer[e].ns, batch->visits[visit].usual_ns, sizeof workspace->peer[e].ns);
         workspace->known[e] = TM_WORKSPACE_PEER;

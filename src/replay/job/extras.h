@@ -2,9 +2,9 @@
  * evaluation or logging.
  *
  * The places of such work are rare: they have no peers to compare. Therefore, totals are compared:
- * the rank's total work in a step at all places that some rank lacks, and that of each other rank.
- * A rank that does more work than its peers has a larger total. A rank that only runs other kernels
- * than its peers, because it was compiled differently, has about the same total. */
+ * each rank's total work in a step at all places that some rank lacks. A rank that does more work
+ * than its peers has a larger total. A rank that only runs other kernels than its peers, because it
+ * was compiled differently, has about the same total. */
 #ifndef TMERGE_REPLAY_EXTRAS_H
 #define TMERGE_REPLAY_EXTRAS_H
 
@@ -31,7 +31,7 @@ typedef struct tm_extra_factors {
     /* The rank's time at rare places, multiplied by this factor, is the time of the work that its
      * peers run instead. NaN: unknown. */
     double of[2][TM_EXTRA_STEPS];
-    /* by how much the rank's work, over all places, takes longer than that of its peers */
+    /* how much longer the rank's work takes than its peers' work, over all places */
     int64_t most_ns[2][TM_EXTRA_STEPS];
 } tm_extra_factors;
 
@@ -40,7 +40,7 @@ typedef struct tm_extra_row {
     int64_t rank, step;
     int64_t n; /* number of the rank's events at rare places */
     /* Time of these events, minus the time of the work that peers run instead. At most the time by
-     * which all events of the rank in the step exceed those of its peers. */
+     * which all events of the rank in the step take longer than the events of its peers. */
     int64_t ns;
     int64_t calls_ns; /* as `ns`, but for calls and the host time before calls */
     /* The name with the largest part of `ns`: its id (-1 if n is 0), the number of its events, and

@@ -292,9 +292,9 @@ static int64_t less_of(const tm_extra_factors *f, const work *w, size_t lane) {
     return factor < 1.0 ? w->ns[lane] - tm_extras_ns(w->ns[lane], factor) : 0;
 }
 
-/* Limits a row to the time by which the rank's total work exceeds that of its peers. What seems to
- * be extra may not be additional work: for example, one more event of a name shifts the indices of
- * all later events of the name, and host work may move from one launch to another. */
+/* Limits a row to the time by which the rank's total work exceeds its peers' total work. What seems
+ * to be extra may not be additional work: for example, one more event of a name shifts the indices
+ * of all later events of the name, and host work may move from one launch to another. */
 static void cap_row(const tm_extra_factors *f, tm_extra_row *row) {
     const int64_t most_ns = f->most_ns[0][row->step], most_calls_ns = f->most_ns[1][row->step];
     if (row->ns > most_ns) {

@@ -320,10 +320,10 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
     return out ? TM_OK : tm_fail_memory(err);
 }
 
-/* Indices of a median of n >= 2 sorted values without one of them, which is left out. The median is
- * the mean of the remaining values `low` and `high`. If only two values remain, it is the smaller
- * one. The remaining value k is value k of all values if the value left out is larger than it, and
- * otherwise value k + 1. */
+/* Indices for the median of n >= 2 sorted values from which one is left out. The median is the mean
+ * of the remaining values `low` and `high`. If only two values remain, it is the smaller one.
+ * Remaining value k is value k of all values if the value that is left out comes after it.
+ * Otherwise, it is value k + 1. */
 typedef struct middle {
     size_t low, high;
 } middle;

@@ -107,7 +107,7 @@ typedef struct tm_hop {
     size_t link;
     uint32_t from; /* operation, or TM_FROM_ROOT */
     uint32_t to;   /* target: an operation, or n_operations + step */
-    uint32_t rank; /* index */
+    uint32_t rank; /* index of the rank */
 } tm_hop;
 
 /**

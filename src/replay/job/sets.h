@@ -61,7 +61,7 @@ typedef struct tm_sets {
     const uint8_t *marks; /* [name id] mark of the kernel, 0: no mark; NULL if there are no marks */
     const uint32_t *names; /* [row] name id of each row of the current rank */
     const uint8_t *pairs;  /* [name id] 1 for a kernel that sends or receives; NULL if not needed */
-    size_t rank;           /* index in the process of the rank, or of the first rank of the batch */
+    size_t rank;           /* index, in its process, of the rank or of the batch's first rank */
     /* Bit i is set if change i may apply. of_kind: to edges of this kind. of_mark: to kernels with
      * this mark. of_part: to edges with a part of the scenario. */
     uint64_t of_kind[TM_N_EDGE_KINDS], of_mark[TM_KERNELS_MAX + 1], of_part;

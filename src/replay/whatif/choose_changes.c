@@ -61,7 +61,7 @@ static void choose_kinds(const tm_replay_result *result, tm_changes *out) {
             continue;
         choose(out, &item, &change, is_worth(result, all.gain_ns));
         if (kind->flags & TM_EDGE_STALL)
-            continue; /* if each stall had its usual length, nothing would be left to remove */
+            continue; /* no limit: a call that takes its usual time is no longer a stall */
         const tm_change none = {.kinds = kind->kinds, .flags = kind->flags, .factor = 0.0};
         item.what = TM_WHATIF_LIMIT;
         choose(out, &item, &none, is_worth(result, all.path_ns));

@@ -7,9 +7,9 @@
 
 enum { TM_CHANGES_MAX = 2 * TM_N_FIX_KINDS + TM_KERNELS_MAX };
 
-/** The changes to evaluate. Each kind of work on the path has up to two: it takes its usual time,
- * or no time. The kernels with the most time on the path have one: they take their usual time.
- * Sent as bytes. */
+/** The changes to evaluate. Each kind of work on the path has up to two changes: it takes its usual
+ * time, or no time. Each of the kernels with the most time on the path has one change: it takes its
+ * usual time. Sent as bytes. */
 typedef struct tm_changes {
     tm_change changes[TM_CHANGES_MAX];
     /* `tried`: the change is to be evaluated, because it shortens the path by at least 0.05 % of T

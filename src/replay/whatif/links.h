@@ -17,7 +17,7 @@ typedef struct tm_links_class {
 typedef struct tm_links_time {
     tm_links_class class;
     uint64_t group;                     /* as in tm_comm_record */
-    int64_t count, ns, low_ns, high_ns; /* median and quartiles */
+    int64_t count, ns, low_ns, high_ns; /* ns: median; low_ns, high_ns: quartiles */
 } tm_links_time;
 
 /** A host of a group. Each host of a group has one entry. Sent as bytes. */

@@ -60,7 +60,7 @@ tm_saving tm_fixer_try(tm_fixer *fixer, const tm_fix *fix);
 /** An entry of the plan: the rank whose fix saves most if the ranks of earlier entries are
  * fixed. */
 typedef struct tm_planned {
-    uint32_t rank; /* index */
+    uint32_t rank; /* index of the rank */
     /* what this entry and all earlier entries save together; but path_ns is only for this entry */
     tm_saving saving;
 } tm_planned;

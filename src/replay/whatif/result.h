@@ -20,7 +20,7 @@
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
     X(NETWORK, "network") /* transfers of a slow host are as fast as those of other hosts */       \
-    X(SPLIT, "split")     /* all stages have the mean of their work */                             \
+    X(SPLIT, "split")     /* every stage has the mean work of all stages */                        \
     X(LIMIT, "limit")     /* a kind of work takes no time */
 
 typedef enum tm_whatif_what {
