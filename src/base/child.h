@@ -9,13 +9,13 @@ enum { TM_CHILD_SAID_MAX = 160 };
 /** Settings of tm_child_run. */
 typedef struct tm_child_watch {
     const tm_guard *guard;       /* NULL: no guard */
-    void (*tick)(void *context); /* called several times a second while it runs; NULL: not called */
+    void (*tick)(void *context); /* called several times a second; NULL: not called */
     void *context;
 } tm_child_watch;
 
 typedef struct tm_child_end {
     int status;                   /* exit status, or -1 */
-    int signal;                   /* signal that killed it, or 0 */
+    int signal;                   /* signal that killed the program, or 0 */
     char said[TM_CHILD_SAID_MAX]; /* last lines of its stdout and stderr, joined by " | ", without
                                      control characters */
 } tm_child_end;

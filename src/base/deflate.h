@@ -16,7 +16,7 @@ tm_deflate *tm_deflate_create(void);
 void tm_deflate_destroy(tm_deflate *d);
 
 /**
- * Packs all bytes in one call, at a fast level. For large data that is packed in every run.
+ * Packs all bytes in one call, at a fast level. Suits large data that is packed in every run.
  * @param out  [room]
  * @return     packed size [B]; 0 if it exceeds room
  */

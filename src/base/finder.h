@@ -10,7 +10,7 @@
 enum { TM_FINDER_HEADS = 1024, TM_FINDER_LISTS = 64 };
 
 typedef struct tm_finder {
-    tm_vec words; /* owned; of `word` (finder.c) */
+    tm_vec words; /* owned; vector of `word` (finder.c) */
     /* [hash of two bytes] index + 1 of the first word whose first two bytes have this hash; 0 if
      * there is none */
     uint16_t heads[TM_FINDER_HEADS];
@@ -23,8 +23,8 @@ void tm_finder_free(tm_finder *finder);
 /**
  * Adds the words of a list.
  * @param list   number of the list, below TM_FINDER_LISTS
- * @param words  words of two bytes or more, separated by blanks. They are case-sensitive. ^WORD
- *               matches only at the start of a text. Borrowed.
+ * @param words  words of two bytes or more, separated by blanks; borrowed. They are case-sensitive.
+ *               ^WORD matches only at the start of a text.
  * @return       false when out of memory
  */
 bool tm_finder_add(tm_finder *finder, int list, const char *words);

@@ -4,7 +4,8 @@
 
 #include <sys/types.h>
 
-/** All functions may be called at any time outside signal handlers. A NULL guard means none. */
+/** All functions may be called at any time outside signal handlers. If the pointer to a guard is
+ * NULL, nothing is registered. */
 typedef struct tm_guard {
     /** `hold` defers signals that would end the process, until `release` is called. A file or child
      * must be created and registered between `hold` and `release`, so that a signal cannot leave it

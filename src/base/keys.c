@@ -26,8 +26,8 @@ static inline uint64_t mix(uint64_t hash, uint64_t word) {
     return hash ^ hash >> 29;
 }
 
-/* Hashes a key. Word by word, multiplies and folds the key into the hash. The last eight bytes
- * follow as a word, which may overlap the word before. Keys have only a few words. */
+/* Hashes a key of a few words. Multiplies each word and folds it into the hash. The last word is
+ * the last eight bytes of the key, which may overlap the word before. */
 static inline size_t hash_of(const char *key, size_t size) {
     uint64_t hash = size;
     if (size == sizeof hash) { /* fast path: a key of one word */

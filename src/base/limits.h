@@ -1,4 +1,4 @@
-/* The cores and the memory that this process may use, by the limits of a container or batch job. */
+/* The cores and memory that this process may use, within the limits of a container or batch job. */
 #ifndef TMERGE_LIMITS_H
 #define TMERGE_LIMITS_H
 

@@ -123,8 +123,8 @@ static int64_t choose_pivot(const int64_t *values, size_t n, size_t k) {
     return sorted[place + 1 < n_samples ? place + 1 : place];
 }
 
-/* Maximum number of rounds of a selection: some orders need one round per value. The values left
- * after that are sorted. */
+/* Maximum number of rounds of a selection, because some orders of values need one round per value.
+ * The values left after that are sorted. */
 enum { ROUNDS = 128 };
 
 /* Moves values below a bound to the front and returns their number. Has no data-dependent branch,

@@ -1,4 +1,4 @@
-/* Memory for rows of times. Rows are filled completely. */
+/* Memory for rows of times, which will be filled completely. */
 #ifndef TMERGE_MEMORY_PAGES_H
 #define TMERGE_MEMORY_PAGES_H
 

@@ -161,7 +161,7 @@ static void pick(double *restrict out, const double *a, const double *v, const u
 }
 
 static uint8_t above(const int64_t *ns, const int64_t *a, const int64_t *b, size_t width) {
-    /* The sign bit of a lane is set if `ns` exceeds the sum in any of the lane's numbers. */
+    /* The sign bit of below[k] is set if ns[i] > a[i] + b[i] for any i of lane k. */
     uint64_t below[TM_LANES] = {0};
     for (size_t i = 0; i < width; i += TM_LANES)
         for (size_t k = 0; k < TM_LANES; k++)

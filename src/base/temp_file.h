@@ -32,7 +32,7 @@ bool tm_draft_create(tm_draft *draft, const char *path);
 /**
  * Opens the file for reading and writing. It is empty. If the file system and /proc allow it, the
  * file has no name, so it vanishes however the process ends. Also removes temporary files that
- * killed processes left for the same output. These must be from this machine, or older than a day.
+ * killed processes left for the same output, if they are from this machine or older than a day.
  * @return 0 or the errno of the failure
  */
 int tm_draft_open(tm_draft *draft);

@@ -53,8 +53,6 @@ static int64_t stage_of(const tm_rank_label *label) {
     return counts ? 0 : or_0(label->of[TM_WORD_PP]);
 }
 
-/* Gives each label a number: its own, if these are unique. Otherwise, labels are numbered
- * by replica, then by stage, then by their own number. */
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) {
     /* For each label: its own number, and its number by replica and stage. */
@@ -362,7 +360,7 @@ static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
     return TM_CLAIM_KEPT;
 }
 
-/* Sets the fate of traces that have events, but no rank outside of a communicator. */
+/* Sets the fate of traces that have events, but only a rank within a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
         tm_claim *c = &d->v[i];

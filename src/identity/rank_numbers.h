@@ -8,8 +8,8 @@
 #include "tmerge/status.h"
 
 /**
- * Numbers the ranks that labels stand for. If each number stands for only one rank, these numbers
- * are used. Otherwise, labels are numbered by replica (DP), then by stage (PP), then by number.
+ * Numbers the ranks that labels stand for. If no two ranks have the same number in their labels,
+ * these numbers are used. Otherwise, labels are numbered by replica (DP), stage (PP), then number.
  * @param labels  [n]
  * @param least   minimum number of ranks in a replica, 0 unknown
  * @param out     [n] set only on TM_OK; -1 if the label is empty, or if its number would be above
@@ -43,7 +43,8 @@ typedef struct tm_claim {
     bool is_bad;
     /* the trace is from a file that was generated from the files of the ranks */
     bool is_copy;
-    /* rank, world size and is_copy are those in the trace's largest communicator, not in the job */
+    /* `reported`, world_size and is_copy refer to the trace's largest communicator, not to the
+     * job */
     bool of_communicator;
     bool has_device; /* whether the trace contains, or may contain, device work */
     /* The decision: */
@@ -77,7 +78,7 @@ typedef struct tm_rank_move {
  *   without this word.
  *
  * @param claims  [n] in the order of the arguments; the call sets the decisions
- * @param moves   of tm_rank_move; the call appends to it and sorts it, as tm_rank_moved needs
+ * @param moves   vector of tm_rank_move; the call appends to it and sorts it for tm_rank_moved
  * @param world   set to the world size of the job that the traces report; -1 if unknown
  * @return        TM_OK; TM_ERR_FAULT
  */

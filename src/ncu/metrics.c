@@ -43,9 +43,10 @@ static const struct row {
     {"dram__cycles_elapsed" PER_SECOND, NULL, NULL, TM_SLOT_DRAM_CYCLES_PER_S, 1},
 };
 
-/* Operation counters, and the number of operations that one count stands for. Some tensor core
- * counters have no destination type. Such a counter is the sum of the counters with a destination
- * type, so it is listed only if there are no such counters for its source type. */
+/* Operation counters, and the number of operations that one count stands for. The name of a tensor
+ * core counter gives the source type and usually the destination type. A counter without a
+ * destination type is a sum over all of them. So it is listed only if its source type has no other
+ * counter. */
 static const struct counter {
     const char *name;
     double operations;

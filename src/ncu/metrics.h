@@ -13,7 +13,7 @@ enum {
     TM_SLOT_DRAM_PCT,
     TM_SLOT_OCCUPANCY_PCT,
     TM_SLOT_DURATION_S,
-    TM_SLOT_CYCLES_PER_S, /* frequency of an SMSP, a quarter of a multiprocessor */
+    TM_SLOT_CYCLES_PER_S, /* frequency of an SMSP (a quarter of a multiprocessor) */
     TM_SLOT_DRAM_BYTES,
     TM_SLOT_DRAM_READ,
     TM_SLOT_DRAM_WRITTEN,

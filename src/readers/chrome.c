@@ -234,8 +234,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
             end = repair_value(reader, keep + value);
             repaired = end != NULL;
             if (!end && window->cursor.fail < window->cursor.end)
-                /* The value itself is valid, so it is kept. The error after it is reported
-                 * later. */
+                /* The value is valid, so it is kept. The error after it is reported later. */
                 end = strict;
             /* If the value is incomplete, it is read again from its start. */
             state = (tm_json_skip_state){0};

@@ -41,7 +41,7 @@ tm_status tm_chrome_read_part(tm_source *source, const tm_chrome_form *form, int
 
 /**
  * Interns a string token, after decoding its escapes. Returns TM_NAME_FAILED if out of memory.
- * @param scratch  of char, for decoded strings
+ * @param scratch  vector of char, for decoded strings
  */
 uint32_t tm_chrome_intern(tm_names *names, tm_vec *scratch, const tm_json_text *text);
 
@@ -57,7 +57,7 @@ bool tm_chrome_operator(tm_trace *trace, tm_names *names, tm_vec *scratch,
 /**
  * Records the name of a process or thread. Other metadata events only set the order of display, so
  * they are skipped. Returns false if out of memory.
- * @param labels  of tm_label; the name is appended
+ * @param labels  vector of tm_label; the name is appended
  * @param name    the field that holds the arg "name"
  */
 bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_chrome_event *event,

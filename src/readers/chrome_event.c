@@ -127,8 +127,8 @@ static inline const char *time_value(tm_json_cursor *cursor, const char *p, unsi
                                      int64_t *time, bool *valid) {
     const char *start = p;
     static const struct {
-        /* The part before the point must be less than `most`. Otherwise it would overflow when it
-         * is scaled. */
+        /* The part before the point must be below `most`, or it would overflow when it is
+         * scaled. */
         int64_t scale, most;
     } units[] = {[3] = {1000, INT64_MAX / 1000}, [6] = {1000000, INT64_MAX / 1000000}};
     tm_digits whole = tm_digits_at(p), fraction = {0, 0};
@@ -171,8 +171,8 @@ static inline bool ends_value(char c) {
     return ends[(unsigned char)c];
 }
 
-/* Returns whether the n digits at p are an integer. They must not have a leading zero, and the
- * number must end after them. */
+/* Returns whether the n digits at p are an integer: the digits have no leading zero, and the number
+ * ends after them. */
 static inline bool is_whole(const char *p, unsigned n) {
     return n > 0 && ends_value(p[n]) && (*p != '0' || n == 1);
 }
@@ -441,8 +441,7 @@ static inline unsigned turn(unsigned at, unsigned by) {
     return (at * 5 + by) % (TM_CHROME_GAPS * sizeof(tm_gap));
 }
 
-/* Returns the offset [bytes] of the gap with this number. Numbers after the last gap start again at
- * the first one. */
+/* Returns the offset [bytes] of the gap with this number, modulo the number of gaps. */
 static inline unsigned met(unsigned number) {
     return number % TM_CHROME_GAPS * (unsigned)sizeof(tm_gap);
 }

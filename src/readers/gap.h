@@ -16,12 +16,12 @@
 #endif
 
 /** The bytes from the opening brace or the end of a value to the start of the next value, including
- * that value's key. If no value follows, the bytes to the closing brace. If all members are 0,
- * there is no gap, and it matches nothing. */
+ * that value's key. If no value follows, the gap extends to the closing brace. If all members are
+ * 0, there is no gap, and it matches nothing. */
 typedef struct tm_gap {
-    uint32_t spare;      /* bit i is set if byte i, of the first 32, need not match */
+    uint32_t spare;      /* bit i is set if byte i (of the first 32) need not match */
     uint16_t spare_high; /* the same for byte 32 and the following bytes */
-    uint16_t key;        /* hash of the key: several keys may share the member M_OTHER */
+    uint16_t key;        /* hash of the key, because several keys may share the member M_OTHER */
     uint8_t size;
     uint8_t member; /* the member that the gap ends with: its value comes next */
     char bytes[54]; /* fewer than 48 are used; the rest pads the struct to 64 bytes */

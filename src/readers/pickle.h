@@ -35,10 +35,10 @@ typedef struct tm_pickle_run {
 
 typedef struct tm_pickle {
     tm_names *texts; /* owned */
-    /* of tm_pickle_run: the items of each list or dict. Two values may share one container, and a
-     * container may contain itself. */
+    /* vector of tm_pickle_run: the items of each list or dict. Two values may share one container,
+     * and a container may contain itself. */
     tm_vec containers;
-    /* of tm_pickle_value. The items of a dict alternate: key, value, key, value, ... */
+    /* vector of tm_pickle_value. The items of a dict alternate: key, value, key, value, ... */
     tm_vec items;
     tm_pickle_value root; /* the pickled value */
     tm_vec stack,
@@ -72,8 +72,7 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) TM_MU
 tm_status tm_pickle_read_cut(tm_source *source, tm_pickle *out, bool *cut,
                              tm_error *err) TM_MUST_CHECK;
 
-/** Empties a pickle, so that it can be filled from another source. Returns false if out of
- * memory. */
+/** Empties a pickle, to fill it from another source. Returns false if out of memory. */
 bool tm_pickle_clear(tm_pickle *out);
 
 /** Makes a container with copies of @p n items. Returns false if out of memory. */

@@ -16,7 +16,6 @@ typedef struct fixer {
     bool objects[TM_JSON_DEPTH_MAX];
 } fixer;
 
-/* Replaces the bytes [from, to) of the original. */
 static bool replace(fixer *m, const char *from, const char *to, const char *bytes, size_t size) {
     tm_vec *text = &m->out->text;
     if (!tm_vec_append(text, m->copied, (size_t)(from - m->copied)) ||

@@ -16,8 +16,7 @@ const char *tm_unread_what(const char *path, const char *head, size_t size);
 /**
  * Whether a file is a dump of NCCL's example profiler (plugins/profiler/example). Such a file looks
  * like a Chrome trace, so no reader must be tried.
- *
- * @param head  as above
+ * @param head  as for tm_unread_what
  */
 bool tm_unread_is_nccl_example(const char *head);
 

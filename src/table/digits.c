@@ -75,8 +75,8 @@ static bool reads_back(const decimal *d, uint64_t digits) {
     return apart < d->power || (apart == d->power && d->mantissa % 2 == 0);
 }
 
-/* Prints common reals quickly: with printf and strtod, the 16 or 17 digits of ratios would take
- * half the time of writing a document. */
+/* Prints common reals quickly. A ratio has 16 or 17 digits: with printf and strtod, such numbers
+ * would take half the time of writing a document. */
 static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
     const double size = fabs(value);
     if (!(size >= 1e-3 && size < 1e15))
@@ -108,8 +108,7 @@ static bool print_usual(double value, char out[TM_DIGITS_MAX]) {
 void tm_digits_real(double value, char out[TM_DIGITS_MAX]) {
     if (print_whole(value, out) || print_usual(value, out))
         return;
-    /* Tries 15 digits first: %g drops trailing zeros, so shorter numbers come out short. Only
-     * subnormals may need fewer digits than that. */
+    /* 15 digits are the precision of a double that is not subnormal. %g drops trailing zeros. */
     for (int digits = fabs(value) < DBL_MIN ? 1 : DBL_DIG; digits <= DBL_DECIMAL_DIG; digits++) {
         snprintf(out, TM_DIGITS_MAX, "%.*g", digits, value);
         if (digits == DBL_DECIMAL_DIG || strtod(out, NULL) == value)

@@ -102,7 +102,7 @@ tm_status tm_table_pack(const tm_table *table, void **bytes, size_t *size, tm_er
     return TM_OK;
 }
 
-/* State of unpacking. size - at is the number of bytes left; at never exceeds size. */
+/* State of unpacking. `size` - `at` bytes are left; `at` never exceeds `size`. */
 typedef struct reader {
     const char *bytes; /* borrowed, any alignment */
     size_t size;

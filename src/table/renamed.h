@@ -9,9 +9,9 @@
 
 typedef struct tm_renamed {
     const char *was, *now; /* former and present name of a table or an analysis */
-    const char *level; /* If the former table is now a level of the table `now`: name of this level.
-                          Else NULL. */
-    const char *name_was; /* former name of the column `name`; NULL: it was `name`, too */
+    const char *level; /* name of a level if the former table is now this level of the table `now`;
+                          else NULL */
+    const char *name_was; /* former name of the column `name`; NULL: `name`, too */
 } tm_renamed;
 
 extern const tm_renamed tm_renames[];

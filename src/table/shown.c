@@ -46,8 +46,8 @@ static bool is_of_events(const tm_column *column) {
     return of_events && !strstr(column->name, "_rank_");
 }
 
-/* Returns the range of the values of a group (@p a) together with those of one more column (@p b).
- * Includes a tenth of the column's largest value, so that a unit for this range shows the largest
+/* Returns the range of the values of a group (@p a) and of one more column (@p b). The range also
+ * contains a tenth of the column's largest value, so that a unit for this range shows the largest
  * value as 0.1 or more. */
 static tm_shown_range join(tm_shown_range a, tm_shown_range b) {
     const double least = fmin(b.least, b.most > 0.0 ? b.most / 10.0 : HUGE_VAL);

@@ -46,7 +46,7 @@ tm_shown_unit tm_shown_choose(const tm_column *column, tm_shown_range range);
  *
  * @param ranges  [n] ranges of the columns' values
  * @param units   [n] The caller sets the units of columns that are not times, and of points in
- *                time. The other units must have no name yet. This function sets them
+ *                time. This function sets the other units, whose names must be NULL
  */
 void tm_shown_choose_all(const tm_column *columns, size_t n, const tm_shown_range *ranges,
                          tm_shown_unit *units);

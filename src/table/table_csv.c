@@ -31,7 +31,7 @@ void tm_csv_text(tm_out *out, const char *text, size_t size) {
     tm_out_char(out, '"');
 }
 
-/* Appends a cell. Words and digits are as in JSON. Appends nothing for null. */
+/* Appends a cell. Bools and numbers are written as in JSON. Appends nothing for null. */
 static void put_cell(tm_out *out, tm_type type, const tm_cell *cell) {
     char digits[TM_DIGITS_MAX];
     if (cell->null)

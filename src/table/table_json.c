@@ -44,8 +44,7 @@ static cJSON *cell_item(tm_type type, const tm_cell *cell) {
         tm_digits_int(cell->value.i, digits);
         break;
     }
-    return cJSON_CreateRaw(digits); /* the digits are printed here, because cJSON's numbers are
-                                       doubles */
+    return cJSON_CreateRaw(digits); /* printed here, because cJSON's numbers are doubles */
 }
 
 /* Builds {"rank":0,...} in column order; column names are borrowed, not copied. */

@@ -140,15 +140,14 @@ static void sort_by_insertion(const tm_table *table, const order *by) {
         }
 }
 
-/* Value of entry.first if the first key cannot be reported as a number. The whole rows must then be
- * compared. */
+/* Value of entry.first if the first key is null, a real or a text: whole rows are compared. */
 #define UNREPORTED INT64_MAX
 
 /* A row during sorting. `first` is a copy of the row's first key. Usually this key decides the
  * order, so the row itself need not be read. */
 typedef struct entry {
-    /* The first key, if it is an int or a bool. It is complemented to sort in descending order. For
-     * other types, it is UNREPORTED. During a counting sort by all keys, it is the current key. */
+    /* The first key, if it is an int or a bool; its complement for descending order. Otherwise
+     * UNREPORTED. During a counting sort by all keys: the current key. */
     int64_t first;
     size_t row;
 } entry;

@@ -63,7 +63,7 @@ typedef struct tm_left_out {
 typedef struct tm_comm_record {
     uint64_t group; /* id of the kernel's process group or, for a transfer, of the pair of ranks in
                        the group; equal on all ranks */
-    uint64_t key;   /* id of the operation within group and way; equal on all ranks */
+    uint64_t key;   /* id of the operation within `group` and `way`; equal on all ranks */
     /* Before alignment: as recorded. After alignment: begin_ns is the start on the job's clock, and
      * end_ns is begin_ns + the recorded duration. */
     int64_t begin_ns, end_ns;
@@ -73,7 +73,7 @@ typedef struct tm_comm_record {
     int64_t call_bytes;         /* as in tm_collective_attr */
     int64_t step;               /* number of the kernel's step; -1 for none */
     int64_t seq;                /* -1 if not in the trace */
-    int64_t rank;               /* global */
+    int64_t rank;               /* rank in the job */
     uint64_t operation;         /* the program's id of the operation if seq is TM_SEQ_REPEATED; the
                                    tag of an MPI message if `tagged`; else 0 */
     uint64_t process_group;     /* id of the kernel's process group, also for a transfer. While a
@@ -139,16 +139,16 @@ typedef struct tm_instance_value {
     uint8_t state; /* tm_instance_state */
     char group_text[TM_GROUP_TEXT_MAX];
     uint64_t process_group;     /* as in tm_comm_record */
-    int32_t process_group_size; /* likewise */
-    uint32_t description;       /* likewise */
+    int32_t process_group_size; /* as in tm_comm_record */
+    uint32_t description;       /* as in tm_comm_record */
     int32_t from, to;           /* ranks of the sender and the receiver of a transfer; -1 for other
                                    operations */
     int64_t shortest_ns;        /* duration of the operation's shortest kernel */
     int64_t comm_ns;            /* sum of the durations of the operation's kernels */
     int64_t waited_ns;          /* sum of the members' waits; 0 if waits are unknown */
     int32_t evidence_bits;      /* as in tm_comm_record */
-    uint8_t way;                /* likewise */
-    bool at_least;              /* likewise */
+    uint8_t way;                /* as in tm_comm_record */
+    bool at_least;              /* as in tm_comm_record */
 } tm_instance_value;
 
 /** An operation with one of the largest waits or exposed times of the job. */
@@ -165,9 +165,9 @@ typedef struct tm_pair {
     uint64_t fraction; /* fraction of a nanosecond, in units of 2^-40 ns; below 2^40 */
 } tm_pair;
 
-/** Costs of a rank in a step that delay propagation has moved, in whole nanoseconds. passed_ns is
- * the part of the caused wait that the rank passes on to the ranks that made it wait. indirect_ns
- * is the wait of other ranks that the rank has caused indirectly. */
+/** The results of delay propagation for a rank in a step, in whole nanoseconds. passed_ns is the
+ * part of the caused wait that the rank passes on to the ranks that made it wait. indirect_ns is
+ * the wait of other ranks that the rank has caused indirectly. */
 typedef struct tm_cost {
     int64_t rank, step; /* step -1: outside of all steps */
     int64_t passed_ns, indirect_ns;
@@ -185,7 +185,7 @@ typedef struct tm_own_time {
     uint32_t host; /* name id of the rank's host; TM_NO_NAME: unknown */
 } tm_own_time;
 
-/** A rank of a process group that has operations with known waits. */
+/** A rank of a process group. The group has operations with known waits. */
 typedef struct tm_group_member {
     uint64_t group;
     int64_t rank;
@@ -208,7 +208,7 @@ typedef struct tm_collectives {
         values;   /* vector of tm_instance_value: operations of the groups that this process owns */
     tm_vec worst; /* vector of tm_worst: from the job's operations with the largest waits, those
                      that this process matched */
-    /* of tm_worst: from the job's most exposed operations, those that this process matched */
+    /* vector of tm_worst: from the job's most exposed operations, those matched by this process */
     tm_vec exposed;
     tm_vec pairs;    /* vector of tm_pair: the pairs whose late rank is owned by this process */
     tm_vec left_out; /* vector of tm_left_out: numbers of unmatched kernels, as counted by this
@@ -220,13 +220,12 @@ typedef struct tm_collectives {
     tm_vec stages;    /* vector of tm_stage (waits/stages.h): all ranks of the pipeline */
     int64_t n_waits;  /* number of the job's operations with known waits */
     tm_pipeline_use pipeline;
-    bool first_process; /* this process reports for the whole job */
-    int64_t n_compared; /* total number of members of the groups that have own times, over the whole
-                           job */
+    bool first_process;        /* this process reports for the whole job */
+    int64_t n_compared;        /* number of the job's group members whose groups have own times */
     int64_t violations_before; /* number of operations in which one rank ended before another had
                                   started, by the clocks as recorded; set by alignment */
-    int64_t worst_before_ns;   /* longest time by which a rank of them ended before another rank
-                                  started */
+    int64_t worst_before_ns;   /* in these operations, the longest time from a rank's end to another
+                                  rank's start */
     /* result of the replay (replay/whatif/result.h); borrowed. It is set only on the first process,
      * and NULL without a replay. */
     const struct tm_replay_result *replay;

@@ -171,7 +171,6 @@ static bool matches_later(const char *pattern, const char *text) {
     return false;
 }
 
-/* Returns whether the pattern matches at this position. */
 static bool matches_here(const char *pattern, const char *text) {
     for (; *pattern; pattern++) {
         if (*pattern == '*')

@@ -53,8 +53,8 @@ tm_counted tm_counted_of(const char *name, size_t size);
 #define TM_NCCL_RANGE "nccl:"
 
 /** Returns whether the types of an operator's inputs are kept. They are kept for the operators
- * above, for TM_ACCUMULATE_GRAD (there they are the types of parameters), and for names that begin
- * with TM_NCCL_RANGE. */
+ * above, for TM_ACCUMULATE_GRAD (whose inputs have the types of parameters), and for names that
+ * begin with TM_NCCL_RANGE. */
 bool tm_inputs_are_kept(const char *name, size_t size);
 
 #endif

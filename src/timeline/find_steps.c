@@ -21,7 +21,7 @@ typedef struct annotation {
 /* Annotations that may be steps, and the profiler's own steps, which are marked in any case. */
 typedef struct candidates {
     tm_vec found;    /* vector of annotation */
-    tm_vec profiler; /* vector of rows: TM_STEP_PROFILER */
+    tm_vec profiler; /* vector of uint32_t: rows of the profiler's own steps */
 } candidates;
 
 static int by_begin(const void *a, const void *b) {

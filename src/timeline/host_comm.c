@@ -55,7 +55,7 @@ uint32_t tm_timeline_work_end(const tm_timeline *timeline) {
 typedef struct finder {
     tm_timeline *timeline;
     uint8_t *kinds; /* [names] tm_host_comm */
-    uint8_t work;   /* tm_category of work */
+    uint8_t work;   /* tm_category of the events that may be work */
     uint32_t next;  /* first row of the current track that was not yet searched for requests and
                        waits */
 } finder;
@@ -160,9 +160,9 @@ typedef void pause_visit(finder *f, operation *at, size_t n, tm_interval pause, 
 enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8 };
 
 /* On a busy machine, the thread that waits gets its core late, and so does the thread that records
- * the end. So events before or after which an operation ended by less than a quarter of the pause
- * are also counted. There must be at least NEAR_LEAST pauses: the probability that 6 of 8 ends are
- * so near by chance is 0.4 %. */
+ * the end of the operation. So an event also counts if an operation ended before or after the
+ * event's start by less than a quarter of the pause. There must be at least NEAR_LEAST pauses: the
+ * probability that 6 of 8 ends are so near by chance is 0.4 %. */
 enum { NEAR_LEAST = 8 };
 
 /* Returns whether the thread continued immediately after one of n operations ended. */
@@ -196,8 +196,8 @@ static bool waits_before(const pauses *of) {
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
 }
 
-/* Moves the end of one operation, the first that had not ended when a thread continued after a
- * pause, to the moment at which the thread continued. Changes nothing if the thread seems to have
+/* Ends an operation at the moment at which a thread continued after a pause: the first operation
+ * that is recorded as still running at this moment. Changes nothing if the thread seems to have
  * continued for another reason:
  * - another operation ended just before;
  * - as recorded, the operation lasted longer after this moment than the thread had waited. */
@@ -240,9 +240,9 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
 
 /* Corrects the ends of operations. A thread that waits for an operation continues when the
  * operation is done. But another thread runs the operation, and records its end only when it gets a
- * core again, which may be too late. So names of events before which threads often wait are found.
- * If an event of such a name starts while an operation is recorded as running, the operation ended
- * at this start. */
+ * core again, which may be too late. So this function finds the names of events before which
+ * threads often wait. If an event of such a name starts while an operation is recorded as running,
+ * the operation ended at this start. */
 static bool end_operations(finder *f) {
     tm_vec operations = TM_VEC(operation);
     pauses *names = calloc(tm_timeline_n_names(f->timeline) + 1, sizeof *names);

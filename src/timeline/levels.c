@@ -23,7 +23,6 @@ typedef struct level {
     tm_vec others;
 } level;
 
-/* The columns from which levels are computed. */
 enum { NEEDED = TM_ROWS_TIMES | TM_ROWS_KINDS | TM_ROWS_ATTRS };
 
 /* A piece of the rank's events. `first` is the rank's row of the first event in the piece. */
@@ -190,8 +189,8 @@ static bool merge_others(level *l) {
     return true;
 }
 
-/* Adds the events of a piece. At times, merges equal rows of buckets without busy time, so that
- * there are far fewer rows than events. */
+/* Adds the events of a piece. From time to time, merges the rows of the same bucket without busy
+ * time, so that there are far fewer rows than events. */
 static bool add_piece(level *l, const events *e, size_t *limit) {
     for (size_t row = 0; row < e->piece->n_events; row++) {
         if (!add_gpu_event(l, e, row))

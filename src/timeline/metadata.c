@@ -67,8 +67,7 @@ static const char *numbers_end(const char *p, const char *end) {
     return plain ? close + 1 : NULL;
 }
 
-/* Starts an array. If it is an array of numbers, cuts it out as it is. Otherwise remembers it as
- * open. */
+/* Starts an array. Cuts out an array of numbers as it is. Remembers another array as open. */
 static bool open_list(cutter *c) {
     const open_array opened = {c->own->n, c->lists->n};
     const char *begin = c->p, *close = c->cuts ? numbers_end(c->p, c->end) : NULL;

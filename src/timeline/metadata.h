@@ -13,8 +13,8 @@
  * from the rest.
  * @param text   [size] with valid syntax
  * @param names  gets the lists, each as a JSON value
- * @param own    of char: the rest is appended
- * @param lists  of uint32_t: the lists' name ids are appended, in the order of their numbers
+ * @param own    vector of char: the rest is appended
+ * @param lists  vector of uint32_t: the lists' name ids are appended, in the order of their numbers
  * @return       false if out of memory
  */
 bool tm_metadata_cut(const char *text, size_t size, tm_names *names, tm_vec *own, tm_vec *lists);
@@ -37,7 +37,7 @@ uint32_t tm_timeline_list(const tm_timeline *timeline, const char *text);
 /**
  * Writes a rank's metadata with the lists put back.
  *
- * @param out  of char; appended to, including the terminator
+ * @param out  vector of char; appended to, including the terminator
  * @return     false if out of memory
  */
 bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
@@ -46,7 +46,7 @@ typedef struct tm_rank_list {
     tm_vec ranks; /* vector of int64_t, ascending; empty if the list was truncated ("...") or is no
                      list */
     bool more;    /* the list was like "[0, 1, ?]": there are further ranks, which have no trace */
-    bool read;    /* by tm_rank_list_read */
+    bool read;    /* set by tm_rank_list_read */
 } tm_rank_list;
 
 /** Reads a list such as "[0, 1, 2]", with or without quotes. Returns false if out of memory. The

@@ -10,8 +10,8 @@
  * of memory: the timeline is then unchanged. */
 tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
-/** Unpacks the arrays that are not open. They must not be changed. Does nothing to a timeline that
- * is not packed. TM_OK; TM_ERR_FAULT when out of memory. */
+/** Unpacks the arrays that are not open. The unpacked arrays must not be changed. Does nothing to a
+ * timeline that is not packed. TM_OK; TM_ERR_FAULT when out of memory. */
 tm_status tm_timeline_open(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 
 /** Frees the open arrays of a packed timeline. Does nothing to other timelines. */

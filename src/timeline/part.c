@@ -37,8 +37,8 @@ void tm_part_free(tm_part *part) {
 }
 
 /* What a part contains depends on the reader's state at its start. Between two events of
- * traceEvents, this state is always the same, except that the events may be in an object, which
- * only the last part shows. */
+ * traceEvents, this state differs in only one thing: the events are in an object or in a bare
+ * array. The text after the last event, in the last part, shows which. */
 bool tm_part_follows(const tm_part *first, const tm_part *before, const tm_part *part) {
     bool last = part->index == part->n - 1;
     return part->begin == before->end && (!last || part->in_object == first->in_object);

@@ -23,7 +23,7 @@ typedef enum tm_mark_kind {
 typedef struct tm_mark {
     int64_t value;           /* PENDING: correlation id; LINK: the operator's id */
     int64_t bytes;           /* PENDING: bytes of a copy; -1 unknown */
-    int64_t stream;          /* PENDING, STREAM */
+    int64_t stream;          /* PENDING, STREAM: number of a stream */
     uint32_t event;          /* TM_NO_EVENT if the mark is about no event */
     uint32_t text, pid, tid; /* name ids */
     int32_t device;
@@ -78,7 +78,7 @@ void tm_part_finish(tm_part *whole);
 /**
  * Serialises a part for another process of the same program. Includes all texts of the part's
  * dictionary, but no events and no attribute rows.
- * @param out  of char: the serialised part is appended
+ * @param out  vector of char: the serialised part is appended
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_part_pack(const tm_part *part, const tm_names *names, tm_vec *out,

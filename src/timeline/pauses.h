@@ -8,8 +8,8 @@
 /**
  * Splits spans where the profiler paused: between two marked steps with non-consecutive numbers, if
  * nothing was recorded for at least half of the usual length of a step. (If the program marks only
- * every tenth step, there is no such gap.) All parts of a span keep its source. The first part
- * keeps its counts, the last part `truncated`.
+ * every tenth step, there is no such gap.) All parts of a span keep its source, only the first part
+ * keeps its counts, and only the last part keeps its `truncated`.
  *
  * @param timeline  with known steps
  * @return          TM_OK; TM_ERR_FAULT

@@ -10,7 +10,7 @@ typedef struct regrouping {
     tm_names *names;
     const tm_vec *moves;
     int64_t replica;
-    tm_keys known; /* of uint32_t: lists */
+    tm_keys known; /* keys of type uint32_t: name ids of lists */
     tm_vec moved; /* vector of uint32_t: name id of the renumbered list, for each list in `known` */
     tm_vec text;  /* vector of char */
     /* Cache for groups that are given by size, start and stride: the last such group, and its start

@@ -9,9 +9,9 @@
  * TM_COUNT_RESTART over the recordings that had started by then. */
 int64_t tm_timeline_restarts(const tm_timeline *timeline, int64_t recorded_ns);
 
-/** Returns the number that each restart adds to the numbers of steps: 1000000, or TM_RUN_STEPS_MAX
- * if a rank has step numbers of 1000000 or more.
- * @param most  the largest number in any run */
+/** Returns the number that each restart adds to the numbers of steps: 1000000, or the larger number
+ * TM_RUN_STEPS_MAX if a rank has step numbers of 1000000 or more.
+ * @param most  the largest step number in any run */
 #define TM_RUN_STEPS_MAX INT64_C(1000000000)
 int64_t tm_run_steps(int64_t most);
 

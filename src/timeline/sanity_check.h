@@ -5,9 +5,9 @@
 #include "tmerge/timeline.h"
 
 /**
- * Checks what later code relies on and a damaged store may violate: all rows and name ids exist,
- * tracks cover all events in order, attribute rows are in the order of their events, times can be
- * added without overflow. Does not check the values of attributes.
+ * Checks conditions on which later code relies, and which a damaged store may violate: all rows and
+ * name ids exist, tracks cover all events in order, attribute rows are in the order of their
+ * events, times can be added without overflow. Does not check the values of attributes.
  * @param timeline  with all of its arrays; not changed
  * @param n_names   number of name ids
  * @return          description of the fault for a message; NULL if there is none

@@ -208,8 +208,8 @@ static void set_kind(tm_step_mark *mark, const char *word) {
 
 /* Reads vLLM's marks, for example execute_context_2(14721)_generation_0(0). The numbers are: number
  * of prefills, number of their tokens, number of decodes, number of their tokens. In the detailed
- * form, four sums follow each number of requests: of the query lengths, of the key lengths, and of
- * their squares and products. The first sum is the number of tokens. */
+ * form, each number of requests is followed by four sums over the requests: of the query length q,
+ * the key length k, q * q, and q * k. The first sum is the number of tokens. */
 static bool read_vllm(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_context_#(#)_generation_#(#)", n)) {
@@ -333,7 +333,7 @@ static bool is_captured(tm_text name) {
     return false;
 }
 
-/* Reads execute_diffusion_1_1024x1024, capture_128_decode. */
+/* Reads marks such as execute_diffusion_1_1024x1024 and capture_128_decode. */
 static bool read_others(tm_text name, tm_step_mark *out) {
     int64_t n[NUMBERS_MAX];
     if (has_form(name, "execute_diffusion_#_#x#", n)) {

@@ -78,7 +78,7 @@ typedef struct tm_step_mark {
     tm_step_phase phase;
     tm_step_held all, prefill, decode;
     int64_t padded;        /* batch size of the captured graph */
-    int64_t height, width; /* of an image */
+    int64_t height, width; /* size of an image [pixels] */
 } tm_step_mark;
 
 tm_step_mark tm_step_mark_of(tm_text name);

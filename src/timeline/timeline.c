@@ -261,7 +261,7 @@ static tm_number_array array_of(const tm_timeline *t, const column *c) {
     return (tm_number_array){data_of(t, c), rows_of(t, c), c->size, c->lanes};
 }
 
-/* The packed bytes begin with the place of each column. */
+/* The packed bytes begin with the offset of each column. */
 enum { PLACES = N_COLUMNS * sizeof(size_t) };
 
 static size_t place_of(const tm_timeline *t, size_t c) {

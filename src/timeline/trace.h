@@ -35,7 +35,7 @@ bool tm_trace_holds_transfers_alone(tm_text metadata);
  * ran. */
 #define TM_ON_CPU " on CPU"
 
-/** Returns the text after one of these entries; empty if the metadata lacks the entry. */
+/** Returns the text after an entry such as TM_DEVICE_KIND; empty if there is no such entry. */
 tm_text tm_trace_noted(tm_text metadata, const char *what);
 
 /** Metadata entry of a rank whose device times are times of the device's own clock. The host's
@@ -86,14 +86,14 @@ typedef struct tm_trace {
     int64_t counts[TM_N_COUNTS];
     tm_vec events; /* vector of tm_raw_event */
     tm_vec tracks; /* vector of tm_track, without first and count */
-    /* of uint32_t: hash table for tm_trace_track. A slot contains 1 + the index of a track, or 0 if
-     * it is free. */
+    /* vector of uint32_t: hash table for tm_trace_track. A slot contains 1 + the index of a track,
+     * or 0 if it is free. */
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
     tm_vec attrs[TM_N_ATTRS]; /* vector of tm_launch_attr, ... */
-    tm_keys shapes;           /* of tm_launch_shape: distinct launch parameters of the kernels */
-    tm_vec communicators;     /* vector of tm_communicator, in any order */
-    tm_vec handovers;         /* vector of tm_handover; used by tm_trace_link */
+    tm_keys shapes; /* keys of type tm_launch_shape: distinct launch parameters of the kernels */
+    tm_vec communicators; /* vector of tm_communicator, in any order */
+    tm_vec handovers;     /* vector of tm_handover; used by tm_trace_link */
 } tm_trace;
 
 void tm_trace_init(tm_trace *trace);

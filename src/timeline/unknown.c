@@ -22,7 +22,7 @@
 #define YEAR_NS (366 * TM_DAY_NS)
 
 /* An event at the clock's zero is isolated if the other events begin later by more than ALONE_NS
- * and by more than ALONE_TIMES the time that they span. No pause in a recording is that long. */
+ * and by more than ALONE_TIMES times their span. No pause in a recording is so long. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
 
@@ -95,10 +95,10 @@ static int64_t find_tick(const tm_trace *trace, bool of_work) {
     return n >= TELLING ? tick : 0;
 }
 
-/* Returns whether GPU work with a duration of 0 has an unknown end. If such work were just short,
- * other work would have durations of a few ticks. If hardly any work has a duration, the tick of
- * host events is used. In that case, the tick must be small, or there must be so much work without
- * a duration that it cannot all be short. */
+/* Returns whether a duration of 0 in GPU work means that the end is unknown. If such work were just
+ * short, other work would have durations of a few ticks. If hardly any work has a duration, the
+ * tick of host events is used. In that case, the tick must be small, or there must be so much work
+ * without a duration that it cannot all be short. */
 static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     const int64_t shortest_ns = 500; /* every GPU kernel or copy takes longer than this */
     const tm_raw_event *events = trace->events.data;

@@ -37,11 +37,11 @@ bool tm_ascend_flows_connect(tm_ascend_flows *flows, bool start, int64_t id, uin
  * false if out of memory. */
 bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint32_t event);
 
-/** Sets the launch of every device event at which an arrow ends. The launch is the innermost call
- * that contains the start of the arrow. A call of zero length is inserted and used instead if that
- * call dequeues, or if no call is recorded. (At the profiler's level 0, calls outside of the queue
- * are not recorded.) The launching thread may have dequeued an item that another thread enqueued.
- * The `launch` of the call is then the call that enqueued the item. */
+/** Sets the launch of every device event at which an arrow ends: the innermost call that contains
+ * the start of the arrow. If this call dequeues, or if no call is recorded, a call of zero length
+ * is inserted and used instead. (At the profiler's level 0, calls outside of the queue are not
+ * recorded.) If the launching thread dequeued an item that another thread enqueued, the `launch` of
+ * the call is the call that enqueued the item. */
 tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm_names *names,
                                tm_error *err) TM_MUST_CHECK;
 

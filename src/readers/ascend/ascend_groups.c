@@ -64,8 +64,7 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
     return ok;
 }
 
-/* If the name of an operation occurs with two communicators, sets the operation's communicator to
- * unknown. */
+/* Sets the communicator to unknown for operations whose name occurs with two communicators. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
     if (groups->known.n > 1)

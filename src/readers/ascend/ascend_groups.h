@@ -10,7 +10,7 @@
 #include "tmerge/status.h"
 
 typedef struct tm_ascend_groups {
-    tm_vec known; /* private: by operation */
+    tm_vec known; /* private: operations and their communicators, sorted */
 } tm_ascend_groups;
 
 /**

@@ -1,5 +1,4 @@
-/* Finds the sizes of communicators from the tasks of their operations. For the readers of Ascend's
- * traces. */
+/* Finds the sizes of communicators from the tasks of operations. For Ascend's readers. */
 #ifndef TMERGE_ASCEND_PEERS_H
 #define TMERGE_ASCEND_PEERS_H
 
@@ -12,11 +11,10 @@
  *
  * In a mesh, a rank signals to each peer on its host (Write Value), waits for each peer (Notify
  * Wait) and copies from each peer (SDMA). So one stream has k tasks of each kind, one kind after
- * another, and at least k + 1 ranks take part. For example, in the trace job586, k is 7 and the
- * tasks name 8 ranks. Rings do not show the number of peers, because several rings may join the
- * same two ranks.
+ * another, and at least k + 1 ranks take part. In a real trace, k was 7 and the tasks named 8
+ * ranks. Rings do not show the number of peers, because several rings may join the same two ranks.
  *
- * @param mesh  of uint32_t: rows of the operations that ran as a mesh
+ * @param mesh  vector of uint32_t: rows of the operations that ran as a mesh
  * @return      TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_ascend_count_peers(tm_trace *trace, const tm_names *names, const tm_vec *mesh,

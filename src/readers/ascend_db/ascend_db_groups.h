@@ -17,7 +17,7 @@ bool tm_ascend_db_holds_all(const tm_ascend_db_group *group, const tm_names *nam
 /**
  * Reads the metadata parallel_group_info that torch_npu writes: {communicator: {"group_name": ...,
  * "group_rank": ..., "global_ranks": [...]}}. Entries that cannot be read are ignored.
- * @param out  of tm_ascend_db_group, appended to
+ * @param out  vector of tm_ascend_db_group; the groups are appended
  * @return     TM_OK; TM_ERR_FAULT
  */
 tm_status tm_ascend_db_read_groups(tm_text json, tm_names *names, tm_vec *out,

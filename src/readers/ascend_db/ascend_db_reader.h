@@ -40,7 +40,7 @@ typedef struct tm_ascend_db {
     tm_ascend_lanes lanes; /* the profiler's own sums */
     /* device of the tasks; -1 if unknown; TM_ASCEND_DB_SEVERAL if there are several */
     int32_t device;
-    int64_t n_rows, n_done; /* approximate numbers, to report progress */
+    int64_t n_rows, n_done; /* approximate number of rows, and rows read so far */
     tm_ascend_db_place places[TM_ASCEND_DB_PLACES];
 } tm_ascend_db;
 

@@ -8,8 +8,8 @@
 #include "readers/sqlite/profiler_database.h"
 
 typedef struct tm_ascend_db_strings {
-    tm_vec texts; /* private: of char */
-    tm_vec ids;   /* private: ascending */
+    tm_vec texts; /* private: vector of char */
+    tm_vec ids;   /* private: entries, ascending by id */
     tm_names *names;
 } tm_ascend_db_strings;
 

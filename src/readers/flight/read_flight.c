@@ -50,7 +50,7 @@ typedef struct entry {
 /* The longest text so far that is a list of ranks, and its ranks. Kept for the next dumps: they all
  * list the job's ranks. */
 typedef struct long_list {
-    tm_vec text, ranks; /* text: of char; ranks: of int64_t */
+    tm_vec text, ranks; /* vectors of char and of int64_t */
     uint64_t hash;      /* hash of the ranks */
 } long_list;
 
@@ -69,12 +69,12 @@ typedef struct op_name {
     /* whether ranks must agree on the operation's input tensors, and on its output tensors */
     bool inputs, outputs;
     bool is_p2p, gathers; /* `gathers` is set for an all_gather */
-    bool ends_batch;      /* "coalesced", "ALLGATHER_coalesced" */
+    bool ends_batch;      /* the name is like "coalesced" or "ALLGATHER_coalesced" */
 } op_name;
 
 struct tm_flight {
     tm_pickle values;
-    tm_vec groups, ranks; /* groups: of tm_flight_group; ranks: of int64_t */
+    tm_vec groups, ranks; /* vectors of tm_flight_group and of int64_t */
     tm_vec calls;         /* vector of tm_flight_call */
     tm_vec texts;         /* vector of known_text, by the text's id */
     layout layout;        /* layout of the entry that was read last */
@@ -431,8 +431,9 @@ static int64_t elements_of(const tm_flight *f, const tm_pickle_value *sizes) {
     return sum;
 }
 
-/* Returns the number of ranks in the group of an all_gather, or 0 if it is unknown. It is the
- * output divided by the input. Gloo's recorder says nothing else about the members of a group. */
+/* Returns the number of ranks in the group of an all_gather, or 0 if it is unknown. This is the
+ * output's size divided by the input's size. Gloo's recorder says nothing else about a group's
+ * members. */
 static int64_t size_of_group(const tm_flight *f, const entry *e, const op_name *op) {
     if (!op->gathers)
         return 0;

@@ -27,8 +27,8 @@ static bool inspector_sniff(const char *head, size_t size, bool whole) {
     return false;
 }
 
-/* Returns how many members of the largest communicator the file has. Sets *alone to whether no
- * other communicator is as large. */
+/* Returns the number of members that the file has of the largest communicator. Sets *alone to
+ * whether all other communicators are smaller. */
 static size_t count_of_largest(const tm_keys *members, bool *alone) {
     const tm_inspector_member *v = members->keys.data;
     size_t n = 0;

@@ -23,7 +23,8 @@ typedef struct kineto_reader {
     tm_kineto_emitter *emitters; /* [n] one for each rank of the file */
     size_t n;
     tm_kineto_way way;
-    tm_keys owners; /* of int64_t: number of the owner (rank) whose events go to each emitter */
+    tm_keys owners; /* keys of type int64_t: number of the owner (rank) whose events go to each
+                       emitter */
     tm_kineto_named named;
 } kineto_reader;
 

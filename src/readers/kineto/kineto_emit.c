@@ -218,7 +218,7 @@ static bool emit_copy(tm_kineto_emitter *emitter, const tm_kineto_event *event, 
 
 static bool emit_launch(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     int64_t correlation = tm_kineto_correlation(event);
-    if (correlation == 0) /* none, in ROCm */
+    if (correlation == 0) /* ROCm writes 0 if there is no id */
         return true;
     tm_launch_attr *attr = tm_vec_push(&emitter->trace->attrs[TM_ATTR_LAUNCH]);
     if (attr)
@@ -405,8 +405,8 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
     return TM_WAIT_OTHER;
 }
 
-/* Adds a wait. The arg "stream" is the stream that waits or, if the host waits for a stream, the
- * stream that the host waits for. */
+/* Adds a wait. The arg "stream" is the stream that waits or, if the host waits, the stream for
+ * which the host waits. */
 static bool emit_wait(tm_kineto_emitter *emitter, const tm_kineto_event *event, uint32_t row) {
     tm_wait_kind kind = wait_kind(event);
     int64_t record = tm_kineto_int(event, F_WAIT_ON_RECORD, 0);

@@ -136,7 +136,7 @@ tm_kineto_way tm_kineto_way_of(const char *head, size_t size, bool whole) {
 
 typedef struct owners {
     tm_kineto_way way;
-    tm_keys known; /* of int64_t: owners */
+    tm_keys known; /* keys of type int64_t: owners */
     tm_vec labels; /* vector of tm_rank_label */
     int64_t n_reported, n_unreported;
 } owners;

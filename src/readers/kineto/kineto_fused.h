@@ -30,8 +30,8 @@ int64_t tm_kineto_owner(tm_kineto_way way, tm_kineto_event *event);
 /**
  * Lists the ranks to which the events of a file belong. Lists no ranks if most events have no rank.
  * If @p way is TM_KINETO_ALONE, looks for ranks in the names of processes instead.
- * @param units  of tm_unit; the ranks are appended. `process` is set to the owner and `devices` to
- *               @p way.
+ * @param units  vector of tm_unit; the ranks are appended. `process` is set to the owner,
+ *               and `devices` to @p way.
  * @return       TM_OK, also if the file cannot be read; TM_ERR_INPUT if some events have no rank;
  *               TM_ERR_FAULT
  */

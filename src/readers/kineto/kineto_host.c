@@ -345,7 +345,7 @@ static size_t find_clusters(finisher *f) {
 
 /* Returns the group to which a cluster of workers belongs, or NULL if it is unknown. If there are
  * as many groups as clusters, both are in the same order. If there is one more group, the first
- * group must have all ranks. It was then only used to create the other groups. */
+ * group must have all ranks: it was then only used to create the other groups. */
 static const group *group_of(const finisher *f, size_t n_clusters, uint32_t cluster) {
     const group *groups = f->groups.data;
     const size_t unused = f->groups.n - n_clusters;

@@ -15,7 +15,7 @@ bool tm_kineto_names_ranks(const tm_part *whole, const tm_names *names);
 
 /** The rank of each process of a file. */
 typedef struct tm_kineto_named {
-    tm_keys processes;    /* of uint64_t: hashes of process ids */
+    tm_keys processes;    /* keys of type uint64_t: hashes of process ids */
     tm_vec ranks;         /* vector of int64_t: rank of each process, -1 unknown */
     tm_vec reported;      /* vector of int64_t: ranks that have durations, ascending */
     int64_t n_unreported; /* number of durations without a rank */

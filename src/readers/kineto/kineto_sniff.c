@@ -80,7 +80,7 @@ bool tm_kineto_has_units(const char *head, size_t size) {
     return tm_kineto_way_of(head, size, size < TM_SNIFF_BYTES) != TM_KINETO_ALONE;
 }
 
-/* @param head  terminated */
+/* @p head is zero-terminated. */
 static tm_status list_ranks(const char *head, const char *path, tm_vec *units, tm_error *err) {
     const char *p = head + strlen(RANKS_FIRST);
     for (;;) {

@@ -43,9 +43,9 @@ void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     tm_keys_free(&e->blocks);
 }
 
-/* Sets the offset that is added to all times. It is the start of the recording since the epoch,
- * minus the shift that the export added to all times. If the host's monotonic clock is known, the
- * start is computed from it. The start counts as 0 if it is unknown, or if the export's times
+/* Sets the offset that is added to all times: the start of the recording since the epoch, minus the
+ * shift that the export added to all times. If the host's monotonic clock is known, the start is
+ * computed from that clock. The start counts as 0 if it is unknown, or if the export's times
  * already contain it. */
 static tm_status set_base(tm_nsys_emitter *e, tm_error *err) {
     tm_nsys_clock clock;

@@ -364,7 +364,7 @@ static tm_status take_row(void *context, sqlite3_value **values, tm_error *err) 
 }
 
 /* Reads a table. A file of many ranks is scanned once for each rank. To make this fast, SQLite
- * skips the rows of other processes, and decodes only the process of such rows. */
+ * skips the rows of other processes, after decoding only their column with the process. */
 static tm_status read_table(tm_nsys_emitter *e, const table_def *def, tm_error *err) {
     table_scan scan = {e, def, strcmp(def->columns[AT], "globalTid") == 0};
     tm_db_query query = {def->name, def->columns, 0, NULL, def->columns[AT]};

@@ -38,7 +38,7 @@ typedef struct tm_nsys_emitter {
     int64_t base_ns; /* added to every time */
     tm_vec devices;  /* vector of tm_nsys_device */
 
-    int64_t n_rows, n_done; /* numbers of rows in all tables, approximate; to report progress */
+    int64_t n_rows, n_done; /* approximate number of rows in all tables, and rows read so far */
     /* statement that looks up a text in StringIds; NULL if there is no such table */
     sqlite3_stmt *find_text;
     tm_vec texts;         /* hash table from ids of StringIds to name ids */

@@ -109,7 +109,7 @@ static uint32_t copy_name(const reading *r, tm_mpi_comm *parent) {
     const tm_text of = tm_names_text(r->e->names, parent->name);
     parent->n_copies++;
     int n = snprintf(text, sizeof text, "%s dup %d", of.bytes, parent->n_copies);
-    /* The name is too long if it is a copy of a copy of a copy, and so on. */
+    /* The name of a copy of a copy of a copy, and so on, may be too long. */
     if (n >= (int)sizeof text)
         snprintf(text, sizeof text, "dup %016" PRIx64 " %d",
                  tm_hash(TM_HASH_BEGIN, of.bytes, of.size), parent->n_copies);

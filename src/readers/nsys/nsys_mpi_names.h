@@ -36,7 +36,7 @@ typedef struct tm_mpi_comm {
 tm_status tm_mpi_comms_read(tm_nsys_emitter *e, tm_vec *out, bool *has,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Returns the communicator with this handle at a time; NULL if there is none. */
+/** Returns the communicator that has this handle at @p time; NULL if there is none. */
 tm_mpi_comm *tm_mpi_comm_find(const tm_vec *comms, int64_t handle, int64_t time);
 
 #endif

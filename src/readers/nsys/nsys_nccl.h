@@ -49,7 +49,7 @@ tm_nsys_payload tm_nsys_decode_payload(const tm_vec *fields, int64_t domain, con
  *
  * @param unit    the unit being read: a process may have several devices, each with its own
  *                communicators
- * @param ranges  of tm_nsys_range, in any order; the call sorts them
+ * @param ranges  vector of tm_nsys_range, in any order; the call sorts them
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_nsys_join_nccl(tm_trace *trace, tm_names *names, const tm_unit *unit, tm_vec *ranges,

@@ -137,10 +137,10 @@ static tm_status each_process(void *context, sqlite3_value **values, tm_error *e
     return tm_vec_append(pairs, &found, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-/* Adds those processes without a GPU that are ranks. These are all processes that call MPI. More is
- * needed only if no process used a GPU and the MPI tables are missing (nsys up to 2022.4). In that
- * case, the first of these sets that is not empty is added: the processes with NVTX ranges of MPI,
- * the processes with any NVTX range, all traced processes. (A launcher makes only OS calls.) */
+/* Adds those processes without a GPU that are ranks. These are all processes that call MPI. If no
+ * process used a GPU and the MPI tables are missing (nsys up to 2022.4), adds the first of these
+ * sets that is not empty: the processes with NVTX ranges of MPI, the processes with any NVTX range,
+ * all traced processes. (A launcher makes only OS calls.) */
 static tm_status list_processes(const tm_db *db, tm_vec *pairs, tm_error *err) {
     enum { N_MPI = 3 };
     static const char *const columns[] = {"globalTid"};

@@ -65,7 +65,7 @@ tm_ops_kind tm_ops_kind_of(const tm_json_text *name);
 /**
  * Lists the ranks that take part in a rank's operation, in ascending order. Lists none if the
  * places of the ranks are unknown, because no thread's name states them.
- * @param out  of int64_t; the ranks are appended
+ * @param out  vector of int64_t; the ranks are appended
  * @return     false if out of memory
  */
 bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind kind, tm_vec *out);

@@ -40,8 +40,8 @@ bool tm_pf_is_export(const char *head, size_t size);
  * Lists the ranks of an export by tmerge. In a unit, `process` is the sequence number of the rank,
  * and `devices` is the number of blocks of compressed packets before the rank.
  * @param source  unread
- * @param units   of tm_unit; the ranks are appended; none if the export does not describe its
- *                tracks
+ * @param units   vector of tm_unit; the ranks are appended, unless the export does not describe
+ *                its tracks
  * @return        TM_OK, also if the file is damaged, which its reader reports; TM_ERR_FAULT
  */
 tm_status tm_pf_list_ranks(tm_source *source, struct tm_vec *units, tm_error *err) TM_MUST_CHECK;

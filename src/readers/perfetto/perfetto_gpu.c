@@ -35,8 +35,8 @@ static void parse_stage(tm_wire_message message, stage *out) {
 }
 
 /* Returns the number at the end of a queue's name: 7 for "stream 7". If the name starts with a
- * number in brackets, such as "[007] stream 7", returns that number. It is the sub-track, which is
- * the thread in PyTorch's JSON. A name without a number is returned unchanged. */
+ * number in brackets, such as "[007] stream 7", returns that number: the sub-track, which is the
+ * thread in PyTorch's JSON. A name without a number is returned unchanged. */
 static tm_text queue_number(tm_text quoted) {
     const char *p = quoted.bytes, *end = p + quoted.size;
     if (quoted.size < 2)

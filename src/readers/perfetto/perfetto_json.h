@@ -9,7 +9,7 @@
 #include "perfetto_state.h"
 
 /** Appends a text.
- * @param out  of char */
+ * @param out  vector of char */
 static inline bool tm_pf_put_bytes(tm_vec *out, tm_text text) {
     return text.size == 0 || tm_vec_append(out, text.bytes, text.size);
 }
@@ -41,7 +41,7 @@ bool tm_pf_put_note(tm_vec *out, const tm_pf_state *state, const tm_pf_sequence 
                     tm_wire_message note, int depth);
 
 /** Returns the name of a debug annotation, in quotes; size 0 if it has none.
- * @param scratch  of char, for names that are not interned */
+ * @param scratch  vector of char, for names that are not interned */
 tm_text tm_pf_note_name(const tm_pf_state *state, const tm_pf_sequence *sequence,
                         tm_wire_message note, tm_vec *scratch);
 

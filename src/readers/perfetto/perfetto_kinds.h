@@ -11,7 +11,7 @@
 typedef enum tm_pf_sign {
     SIGN_GRID = 1,
     SIGN_BYTES = 2,
-    SIGN_CALL = 4, /* cbid */
+    SIGN_CALL = 4, /* arg cbid */
     SIGN_SYNC = 8,
     SIGN_EXTERNAL = 16,
     SIGN_PYTHON = 32,
@@ -19,7 +19,7 @@ typedef enum tm_pf_sign {
 } tm_pf_sign;
 
 /**
- * Returns what an arg of this name shows; 0: nothing.
+ * Returns the tm_pf_sign of an arg with this name; 0 if there is none.
  * @param key  in quotes
  */
 unsigned tm_pf_sign_of(tm_text key);

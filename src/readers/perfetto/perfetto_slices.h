@@ -21,7 +21,7 @@ enum { TM_PF_OPEN = -1 }; /* Stands for the duration of a slice without an end. 
 /**
  * Finds the ends of slices.
  * @param edges      [n]
- * @param durations  of int64_t: the element with the number of a slice is set to its duration
+ * @param durations  vector of int64_t: element i is set to the duration of slice number i
  * @return           false if out of memory
  */
 bool tm_pf_slices(const tm_pf_edge *edges, size_t n, tm_vec *durations);

@@ -24,13 +24,13 @@ typedef struct tm_pf_sequence {
 
 typedef struct tm_pf_state {
     bool texts;       /* whether interned data is kept; not needed if only times are read */
-    tm_keys ids;      /* of uint32_t: ids of sequences */
+    tm_keys ids;      /* keys of type uint32_t: ids of sequences */
     tm_vec sequences; /* vector of tm_pf_sequence, in the order of `ids` */
     uint32_t last_generation;
-    tm_keys interned; /* of tm_pf_entry */
+    tm_keys interned; /* keys of type tm_pf_entry */
     tm_vec entries;   /* vector of tm_text: JSON strings with quotes, or messages */
     tm_arena arena;   /* memory for the texts of entries */
-    /* of uint32_t[2]: sequence and id of each clock on which times are relative */
+    /* keys of type uint32_t[2]: sequence and id of each clock on which times are relative */
     tm_keys counting;
     tm_vec counted; /* vector of tm_pf_counted, in the order of `counting` */
     tm_vec offsets; /* vector of tm_pf_offset, in the order of the file */

@@ -26,7 +26,7 @@ typedef struct tm_pf_track {
 } tm_pf_track;
 
 typedef struct tm_pf_tracks {
-    tm_keys ids;     /* of uint64_t */
+    tm_keys ids;     /* keys of type uint64_t: ids of tracks */
     tm_vec tracks;   /* vector of tm_pf_track, in the order of `ids` */
     tm_vec scratch;  /* vector of char */
     tm_arena *arena; /* borrowed; memory for the texts */

@@ -10,7 +10,7 @@
 
 struct tm_ras {
     tm_pickle values;
-    /* comms: of tm_ras_comm; members: of tm_ras_member; counts: of tm_ras_count */
+    /* vectors of tm_ras_comm, of tm_ras_member and of tm_ras_count */
     tm_vec comms, members, counts;
     const char *version, *time;
     int64_t left_out, commas;

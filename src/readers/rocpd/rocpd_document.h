@@ -29,7 +29,7 @@ typedef struct tm_rocpd_document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings; /* strings of the current set */
-    /* of uint8_t. If string i is the name of a category, classes[i] is the category's
+    /* vector of uint8_t. If string i is the name of a category, classes[i] is the category's
      * tm_rocprof_list. */
     tm_vec classes;
     int64_t words[TM_ROCPD_WORDS]; /* string numbers */

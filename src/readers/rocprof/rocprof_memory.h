@@ -23,7 +23,7 @@ typedef struct tm_rocprof_allocation {
  * Adds the events of allocations and releases, and their rows in the table of memory. The size of a
  * release is the size of the allocation at the same address. An event of unknown size gets no row.
  *
- * @param all   of tm_rocprof_allocation, in any order; this function reorders them
+ * @param all   vector of tm_rocprof_allocation, in any order; this function reorders them
  * @param unit  only memory of this unit's devices and of the host is added; NULL: all memory is
  *              added
  * @param name  name id of the events

@@ -51,9 +51,9 @@ typedef struct tm_rocprof_record {
  * texts. */
 enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
-    /* between the members of a record, and between the members of dispatch_info */
+    /* gaps between the members of a record, and between the members of dispatch_info */
     tm_gap record[TM_ROCPROF_GAPS], dispatch[TM_ROCPROF_GAPS];
-    /* [f] between the members of the object whose first field is f */
+    /* [f] gaps between the members of the object whose first field is f */
     tm_gap inner[N_ROCPROF_FIELDS][TM_ROCPROF_INNER];
 } tm_rocprof_gaps;
 

@@ -48,7 +48,7 @@ typedef struct tm_rocprof_tables {
     tm_vec texts; /* vector of char */
     tm_vec agents;
     tm_rocprof_table kernels, markers;
-    tm_vec kinds;      /* by their number */
+    tm_vec kinds;      /* vector of tm_rocprof_kind, indexed by the kind's number */
     tm_vec operations; /* vector of tm_rocprof_text */
     tm_rocprof_text host;
     int64_t pid;              /* -1: unknown */

@@ -41,8 +41,8 @@ typedef struct document {
     const tm_rocprof_sink *sink;
     tm_rocprof_tables tables;
     tm_rocpd_strings strings;
-    /* In a file of several hosts, the GPU numbers of one host and the next differ by gpu_stride,
-     * and their process numbers by pid_stride. */
+    /* In a file of several hosts, the GPU numbers of host h start at h * gpu_stride, and its
+     * process numbers at h * pid_stride. */
     int64_t gpu_stride, pid_stride;
     bool several_hosts;
     /* has_shapes: the file shows which profiler wrote the grids, so their unit is known. in_blocks:

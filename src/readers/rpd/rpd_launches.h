@@ -12,7 +12,7 @@ typedef struct tm_rpd_call {
      * call */
     int64_t pid, name;
     uint32_t n;           /* number of operations that it launched */
-    uint32_t description; /* 0: none */
+    uint32_t description; /* 1 + index in `descriptions`; 0: none */
 } tm_rpd_call;
 
 /** Size and shape of an operation that a call launched. */

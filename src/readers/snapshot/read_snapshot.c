@@ -16,7 +16,7 @@ typedef struct reading {
     const tm_pickle *pickle;
     const char *file;
     size_t first; /* index in `out` of the first device of the file */
-    tm_keys keys; /* of site_key */
+    tm_keys keys; /* keys of type site_key */
     tm_vec sites; /* vector of tm_snapshot_site, in the order of `keys` */
     /* [containers] owned. known[i] is 1 + the id of the text that names the stack in container i;
      * 0: the stack has no name yet. */
@@ -111,7 +111,7 @@ static bool add_block(reading *r, tm_snapshot_device *d, const tm_pickle_value *
         d->largest_free_bytes = size > d->largest_free_bytes ? size : d->largest_free_bytes;
         return true;
     }
-    if (strcmp(state, "active_allocated") != 0) { /* active_pending_free, active_awaiting_free */
+    if (strcmp(state, "active_allocated") != 0) { /* active_pending_free or active_awaiting_free */
         d->pending_bytes = tm_sum(d->pending_bytes, size);
         return true;
     }

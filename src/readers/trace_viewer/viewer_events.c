@@ -47,7 +47,7 @@ enum {
     PRODUCER,
     CONSUMER_TYPE,
     CONSUMER,
-    CORE, /* core of a plane */
+    CORE, /* core_details of a plane */
     N_STATS
 };
 
@@ -156,7 +156,7 @@ static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane 
     bool call = e->has_name && is_word(&e->name, "DoEnqueueProgram");
     int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
                           tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
-    /* Other calls that have the id of a run wait for it or clean up after it. */
+    /* Other calls with the id of a run wait for the run, or clean up after it. */
     if (!tm_chrome_has(e, F_RUN) || numbers[0] < 0 || call != tm_chrome_has(e, F_ORDINAL))
         return true;
     int64_t id = (int64_t)(tm_hash_mixed(0, numbers, sizeof numbers) >> 1);

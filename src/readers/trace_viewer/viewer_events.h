@@ -9,7 +9,7 @@
  * Reads the JSON.
  *
  * @param trace  receives the counts of dropped events, and whether the file is truncated
- * @param out    of uint8_t: the XSpace is appended
+ * @param out    vector of uint8_t: the XSpace is appended
  * @return       TM_OK, also for a truncated file that has events; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_viewer_to_space(tm_source *source, tm_trace *trace, tm_vec *out,

@@ -38,7 +38,7 @@ typedef struct tm_viewer_devices {
  * devices as ran the program in this file. Then no other devices ran the program. The order of the
  * devices makes no difference.
  *
- * @param out  of uint8_t: an XSpace, to which the plane is appended
+ * @param out  vector of uint8_t: an XSpace, to which the plane is appended
  * @return     false if out of memory
  */
 bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *texts,

@@ -21,8 +21,8 @@ typedef struct tm_viewer_plane {
     int64_t process;
     int64_t core;  /* number of a TPU's core in the job, -1 none */
     uint32_t name; /* TM_NO_NAME: not named */
-    /* of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name; 0: the plane
-     * does not use this entry */
+    /* vector of uint32_t, by the name id of a metadata entry: 1 + id of the displayed name; 0: the
+     * plane does not use this entry */
     tm_vec metas;
     tm_vec texts; /* vector of uint8_t, by name id: 1 if a stat of this plane has this name as its
                      value */
@@ -67,7 +67,7 @@ bool tm_viewer_add_event(tm_viewer_space *space, tm_viewer_line *line, tm_viewer
  *
  * @param stats  [n] name of each stat number; NULL: the number is not used. The last number is the
  *               stat that holds the cores of planes.
- * @param out    of uint8_t
+ * @param out    vector of uint8_t
  * @return       false if out of memory
  */
 bool tm_viewer_write(tm_viewer_space *space, const char *const *stats, uint32_t n, tm_vec *out);

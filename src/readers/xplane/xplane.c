@@ -157,7 +157,7 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
-/* Places of profiles: below the log folder, and below the folders between the log folder and a
+/* Where profiles are, relative to the log folder, or to a folder between the log folder and a
  * run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
                                          "*/*.xplane.pb*", NULL};

@@ -9,7 +9,7 @@
  * Appends the devices of the file, ascending by number: GPUs and TPUs or, if there are none, XLA's
  * devices on CPUs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
  *
- * @param out  of tm_xdevice
+ * @param out  vector of tm_xdevice
  */
 tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) TM_MUST_CHECK;
 

@@ -36,16 +36,15 @@ typedef struct tm_gpu_collectives {
  * Reads the device assignments of programs. TM_OK; TM_ERR_INPUT; TM_ERR_FAULT.
  *
  * @param out   must be freed with tm_gpu_collectives_close, also after a failure
- * @param runs  of tm_gpu_run: the programs and the devices of the file that ran them, each pair
- *              once
+ * @param runs  vector of tm_gpu_run: the pairs of a program and a device of the file that ran it
  */
 tm_status tm_gpu_collectives_open(tm_gpu_collectives *out, tm_xread *r, const tm_vec *runs,
                                   tm_error *err) TM_MUST_CHECK;
 void tm_gpu_collectives_close(tm_gpu_collectives *c);
 
 /**
- * Reads a collective instruction. Its operands are as large as its results. Gathering and
- * scattering are exceptions: there, the ratio is the size of the replica groups.
+ * Reads a collective instruction. Its operands are as large as its results, except for gathering
+ * and scattering: the ratio is then the number of devices in a replica group.
  *
  * A profile has only the number of a device in its process. Programs use ids in the job, which are
  * counted over all processes. Each process has the same number of devices. So the group can be set

@@ -8,12 +8,12 @@
 #include "readers/xplane/plane/xplane_read.h"
 
 typedef struct tm_gpu_programs {
-    /* the operations that ran, as pairs of a program and the operation's name id */
+    /* keys: pairs of a program and the name id of an operation that ran */
     tm_keys operations;
-    /* of uint32_t: for each row of TM_ATTR_XLA, the index of its operation in `operations`, or
-     * TM_NO_KEY */
+    /* vector of uint32_t: for each row of TM_ATTR_XLA, the index of its operation in `operations`,
+     * or TM_NO_KEY */
     tm_vec of;
-    tm_keys runs;    /* of tm_gpu_run: programs and the devices that ran them */
+    tm_keys runs;    /* keys of type tm_gpu_run: programs and the devices that ran them */
     tm_gpu_run last; /* the run that was recorded last */
 } tm_gpu_programs;
 

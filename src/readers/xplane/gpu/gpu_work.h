@@ -13,7 +13,7 @@ typedef struct tm_gpu_work_of {
 /** State while the instructions of a program are added. A computation is added after the
  * computations that it calls. An instruction is added after its operands. */
 typedef struct tm_gpu_work {
-    tm_keys ids;   /* of int64_t: ids of the instructions of the current computation */
+    tm_keys ids;   /* keys of type int64_t: ids of the instructions of the current computation */
     tm_vec arrays; /* vector of tm_hlo_array: results of the instructions in `ids` */
     tm_vec called; /* FLOP of the computations that were added before */
     int64_t flop;  /* FLOP of the products in the current computation; -1: there are none */

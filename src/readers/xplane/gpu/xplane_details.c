@@ -46,7 +46,7 @@ void tm_xdetails_kernel(tm_text text, tm_launch_shape *out) {
     int64_t fixed = number_of(text, "static_shared"), given = number_of(text, "dynamic_shared");
     if (shared < 0 && fixed >= 0 && given >= 0)
         shared = fixed <= INT32_MAX && given <= INT32_MAX ? fixed + given : -1;
-    if (shared < 0) /* ROCm's name */
+    if (shared < 0) /* ROCm uses another key */
         shared = number_of(text, "group_mem");
     if (registers >= 0 && registers <= registers_max)
         out->registers = (int32_t)registers;

@@ -24,7 +24,7 @@ typedef struct tm_assignment {
  * use_global_device_ids, as XLA defines it.
  *
  * @param own  the device whose group is found
- * @param out  of int64_t: ascending devices including @p own; empty if unknown
+ * @param out  vector of int64_t: ascending devices including @p own; empty if unknown
  * @return     false if out of memory
  */
 bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *assignment, int64_t own,
@@ -44,7 +44,7 @@ bool tm_assignment_all(const tm_assignment *assignment, tm_vec *out) TM_MUST_CHE
  * Returns the name id of a group: "cores 0-3,8", "devices 0,1 of node7". All members of the group
  * get the same name. TM_NAME_FAILED if out of memory.
  *
- * @param members  of int64_t, ascending
+ * @param members  vector of int64_t, ascending
  * @param host     name of the host if @p members are numbers of the host's devices; empty if they
  *                 are ids in the job
  */

@@ -6,7 +6,7 @@
 
 /** Repeated fields of an HloInstructionProto. */
 enum tm_hlo_field {
-    TM_HLO_OPERANDS = 36, /* ids */
+    TM_HLO_OPERANDS = 36, /* ids of instructions */
     TM_HLO_CALLS = 38,    /* ids of computations */
     TM_HLO_GROUPS = 49,   /* ReplicaGroup */
     TM_HLO_PAIRS = 52     /* SourceTarget */

@@ -8,8 +8,8 @@
 #include "readers/xplane/gpu/gpu_programs.h"
 #include "readers/xplane/hlo/hlo_text.h"
 
-/* XLA numbers the devices of a process from a multiple of this number on (kMaxCpuDevicesPerProcess
- * in xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
+/* XLA numbers the devices of process p from p times this number on (kMaxCpuDevicesPerProcess in
+ * xla/pjrt/plugin/xla_cpu/cpu_topology_description). */
 enum { DEVICES_OF_PROCESS = 2048 };
 
 int64_t tm_xcpu_rank(int64_t number, size_t n_of_process) {
@@ -35,7 +35,7 @@ typedef struct cpu {
     tm_xread *r;
     tm_xstats stats;
     tm_vec ops, marks; /* `ops` has elements of type op, `marks` of type mark */
-    /* of int64_t: for each row of TM_ATTR_XLA, id of the run of its program; 0: unknown */
+    /* vector of int64_t: for each row of TM_ATTR_XLA, id of the run of its program; 0: unknown */
     tm_vec runs;
     tm_gpu_programs programs;
 } cpu;

@@ -11,7 +11,7 @@
  *
  * @param plane  plane of the host
  * @param index  index of the plane in the file
- * @param out    of tm_xdevice
+ * @param out    vector of tm_xdevice
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xcpu_devices(tm_space *space, const tm_xplane *plane, int64_t index, tm_vec *out,

@@ -39,7 +39,7 @@ typedef struct host {
     name_info *infos;     /* [plane->metadata.n] owned */
     uint32_t memory_name; /* name id of "[memory]" */
     tm_vec allocators;    /* vector of uint32_t: name ids of allocators of host memory */
-    /* device for which all calls of the thread are; -1: none; -2: several devices */
+    /* the device of all calls of the thread; -1: none; -2: several devices */
     int32_t thread_device;
     int64_t operator_end_ns; /* latest end of an operator on the thread so far */
     int64_t stage_end_ns;    /* latest end of a stage of the input pipeline so far */

@@ -14,7 +14,7 @@
  * of the file. Steps are added to every rank.
  *
  * @param launches  has the device of each call, from the GPU events
- * @param copies    of tm_xcopy_call: calls that copy or set memory are appended
+ * @param copies    vector of tm_xcopy_call: calls that copy or set memory are appended
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_xhost_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *copies,

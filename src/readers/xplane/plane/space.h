@@ -21,9 +21,10 @@ typedef enum tm_xvalue {
 } tm_xvalue;
 
 typedef struct tm_xstat {
-    int64_t id;   /* id of the stat's name */
-    int64_t i;    /* value of an integer, signed or not, modulo 2^64; of a TM_X_REF, an id */
-    double r;     /* value of a TM_X_DOUBLE; of an integer, the same value as a double */
+    int64_t id; /* id of the stat's name */
+    int64_t
+        i; /* an integer (a value above INT64_MAX wraps to a negative one); for a TM_X_REF, an id */
+    double r;     /* the value of a TM_X_DOUBLE or of an integer as a double */
     tm_text text; /* TM_X_TEXT, TM_X_BYTES: borrowed */
     uint8_t type; /* tm_xvalue */
 } tm_xstat;
@@ -65,8 +66,8 @@ typedef struct tm_xplane {
     tm_vec lines;      /* vector of tm_xline, in file order */
     tm_vec metadata;   /* vector of tm_xmeta, ascending in id; each id occurs once */
     tm_vec stat_names; /* vector of tm_xname, ascending in id; each id occurs once */
-    /* of uint32_t: places[0] is for `metadata`, places[1] for `stat_names`. Element i is the index
-     * of the entry with the id (lowest id + i). Empty if ids are far apart. */
+    /* vectors of uint32_t: places[0] for `metadata`, places[1] for `stat_names`. Element i is the
+     * index of the entry with the id (lowest id + i). Empty if ids are far apart. */
     tm_vec places[2];
     tm_vec stats;       /* vector of tm_wire_message: the plane's own stats, for tm_xplane_stat */
     int64_t begin, end; /* offsets of the plane in the content */

@@ -145,9 +145,10 @@ static void join_calls(tm_xsteps *s) {
     }
 }
 
-/* Adjusts the times of a step to its calls. A device's marker covers the device's work, so the
- * calls replace its times. An annotation may end before another thread makes the calls, so they
- * extend it. If all calls come after it, they also replace its start. */
+/* Adjusts the times of a step to its calls. A marker covers the device's work: the step gets the
+ * times of the calls instead. An annotation may end before another thread makes the calls: the step
+ * is extended to the last call. If all calls come after the annotation, the step starts with
+ * them. */
 static void move_to_calls(tm_xstep *step) {
     bool marker = step->name == TM_NO_NAME;
     if (step->first_ns > step->last_ns)

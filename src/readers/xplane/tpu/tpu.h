@@ -24,7 +24,7 @@ typedef struct tm_tpu_span {
  *
  * @param launches  the correlation ids of launches are appended. Host calls are looked up there.
  * @param steps     receives the markers of a `Steps` line
- * @param runs      of tm_tpu_span: runs are appended in the order of their starts
+ * @param runs      vector of tm_tpu_span: runs are appended in the order of their starts
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_tpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm_vec *runs,

@@ -18,9 +18,9 @@ typedef struct tm_tpu_times {
 
 /**
  * How the core's clock maps to the host's. In the file, this mapping changes in steps, and is wrong
- * by up to 0.2 s for up to 0.2 s at a time. The core's clock itself is right. So a single line that
- * fits most operations is used instead. Without operations that have both times, the file's times
- * are used.
+ * by up to 0.2 s, for periods of up to 0.2 s. The core's clock itself is right. So a single line
+ * that fits most operations is used instead. If no operation has both times, the file's times are
+ * used.
  */
 typedef struct tm_tpu_clock {
     tm_vec begins,

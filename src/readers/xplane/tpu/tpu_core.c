@@ -237,14 +237,15 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(y[1], x[1]);
 }
 
-/* If begin and end are equal, the first in the file, which may enclose the others, comes first. */
+/* If begin and end are equal, the file's order decides, because the first note may enclose the
+ * others. */
 static int notes_by_begin(const void *a, const void *b) {
     int order = by_begin(a, b);
     return order ? order
                  : tm_order_u64(((const tm_tpu_note *)a)->place, ((const tm_tpu_note *)b)->place);
 }
 
-/* Like notes_by_begin. At this time, `run` is still the place of the operation in the file. */
+/* Like notes_by_begin. During this sort, `run` is still the place of the operation in the file. */
 static int ops_by_begin(const void *a, const void *b) {
     int order = by_begin(a, b);
     return order ? order : tm_order_u64(((const tm_tpu_op *)a)->run, ((const tm_tpu_op *)b)->run);

@@ -49,7 +49,7 @@ typedef struct tm_tpu_core {
     tm_xassignments programs;
     tm_tpu_meta *metas; /* [plane->metadata.n] owned */
     int64_t id;         /* number of the core in the job, -1 unknown */
-    /* of tm_tpu_op, ascending by begin; if begins are equal, the longer operation is first */
+    /* vector of tm_tpu_op, ascending by begin; if begins are equal, the longer one is first */
     tm_vec ops;
     tm_vec runs;  /* vector of tm_tpu_run, ascending by begin */
     tm_vec notes; /* vector of tm_tpu_note, ascending by begin */
@@ -62,7 +62,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plan
                            tm_error *err) TM_MUST_CHECK;
 void tm_tpu_core_free(tm_tpu_core *core);
 
-/** Returns the index of the run at a time; TM_NO_EVENT if there is none. */
+/** Returns the index of the program run that contains a time; TM_NO_EVENT if there is none. */
 uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps);
 
 /** Returns the line with a name; NULL if the plane has none. */

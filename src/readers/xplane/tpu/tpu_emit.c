@@ -22,7 +22,7 @@ typedef struct emitter {
     tm_xread *r;
     uint32_t track; /* track of operations */
     tm_vec holders; /* vector of holder */
-    /* of uint32_t: operations of this run that started and that no operation has waited for yet */
+    /* vector of uint32_t: started operations of this run for which no operation has waited yet */
     tm_vec started;
     tm_vec lane_ends; /* vector of int64_t: end of the last operation on each stream for
                          asynchronous operations */
