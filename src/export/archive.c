@@ -55,7 +55,8 @@ static tar_header header_of(const char *name, int64_t size) {
                          .uid = "0000000",
                          .gid = "0000000",
                          .mtime = "00000000000",
-                         .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* counts as blanks */
+                         .sum = {' ', ' ', ' ', ' ', ' ', ' ', ' ', ' '}, /* the sum counts these
+                                                                             blanks */
                          .type = '0',
                          .magic = MAGIC,
                          .version = {'0', '0'},
@@ -110,7 +111,7 @@ static void search_piece(base_search *search, const char *bytes, size_t size) {
             search_number(search, bytes[i]);
             continue;
         }
-        if (search->matched == 0) { /* skips most bytes */
+        if (search->matched == 0) { /* memchr skips most bytes */
             const char *quote = memchr(bytes + i, '"', size - i);
             if (!quote)
                 return;

@@ -64,17 +64,17 @@ typedef struct tm_perfetto {
     tm_proto block; /* packets that are not yet compressed */
     tm_deflate *deflate;
     uint8_t *packed;
-    uint64_t last_id;        /* last track id used */
-    uint32_t sequence;       /* sequence of the rank */
-    int64_t first_row;       /* job-wide row of the rank's first event */
-    uint64_t rank_id;        /* id of the rank's process track */
-    uint8_t *interned;       /* [number of names / 8 + 1] a bit for each name, set if it is interned
-                                in the sequence */
-    tm_export_survey survey; /* survey of the rank */
-    size_t next_launch;      /* index of the first launch whose call the walk has not passed yet */
+    uint64_t last_id;  /* last track id used */
+    uint32_t sequence; /* sequence of the rank */
+    int64_t first_row; /* job-wide row of the rank's first event */
+    uint64_t rank_id;  /* id of the rank's process track */
+    uint8_t *interned; /* [number of names / 8 + 1] a bit for each name, set if it is interned
+                          in the sequence */
+    tm_export_survey survey;
+    size_t next_launch; /* index of the first launch whose call the walk has not passed yet */
     tm_nest nest;
     tm_vec counters; /* tm_perfetto_counter elements: the counters of the rank */
-    tm_out text;     /* temporary text */
+    tm_out text;
 } tm_perfetto;
 
 /**

@@ -6,7 +6,7 @@
 
 enum {
     TM_BUILT_HEAD,    /* the page from its start to the end of the content security policy */
-    TM_BUILT_TITLE,   /* the page from there to the title */
+    TM_BUILT_TITLE,   /* the page from the end of the content security policy to the title */
     TM_BUILT_BODY,    /* the page from the title to the tables */
     TM_BUILT_PROGRAM, /* the page from the tables to the blocks of data */
     TM_BUILT_END,     /* the page after the blocks of data */

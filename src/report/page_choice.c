@@ -10,8 +10,8 @@ enum {
     SPREAD_RANKS = 64 /* number of ranks chosen at even distances */
 };
 
-/* A rule that chooses ranks or steps. It takes those of the n_most rows with the largest measure,
- * and of the n_least rows with the smallest measure. */
+/* A rule that chooses the ranks or steps of the n_most rows with the largest measure, and of the
+ * n_least rows with the smallest measure. */
 typedef struct criterion {
     const char *table;
     const char *number_column; /* column with the number of the rank or step */

@@ -14,7 +14,8 @@ enum {
     TM_PAGE_RANKS = 256,        /* number of ranks that the page of a larger job has */
     TM_PAGE_STEPS_WHOLE = 512,
     TM_PAGE_STEPS = 384,
-    TM_PAGE_CELLS_WHOLE = 5120, /* ranks * steps of the largest job whose page has all of both */
+    TM_PAGE_CELLS_WHOLE = 5120, /* maximum of ranks * steps for which the page has rows for all
+                                   ranks and steps */
     TM_PAGE_CELLS = 4096,
     TM_PAGE_ROWS = 8192 /* maximum number of rows of a table with neither ranks nor steps */
 };

@@ -328,8 +328,7 @@ static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *ne
         }
 }
 
-/* Writes the names of events first, then the texts for panels, because only the latter have limited
- * room. */
+/* Writes the names of events first, because only the texts for panels have limited room. */
 static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
     put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;

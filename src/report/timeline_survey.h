@@ -17,7 +17,6 @@ typedef struct tm_page_frame {
     bool steps; /* parts are steps */
 } tm_page_frame;
 
-/** Result of the survey. */
 typedef struct tm_survey {
     tm_plan plan;
     tm_operations operations;

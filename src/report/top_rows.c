@@ -78,9 +78,9 @@ static bool begins_level(const tm_table *table, size_t row) {
            !tm_row_has_level(tm_table_row(table, row), tm_table_row(table, row - 1)->value.text);
 }
 
-/* Keeps the rows with the largest values in the column of measured_by. If there is no such column,
- * keeps the first rows. If the table has levels, keeps the first rows of each level, equally many
- * for each. */
+/* Keeps the rows with the largest values in the column that measured_by returns. If there is no
+ * such column, keeps the first rows. If the table has levels, keeps equally many rows of each
+ * level. */
 static bool keep_top(rows *r, size_t most) {
     int top = measured_by(r->table->def);
     const bool levels = tm_table_has_levels(r->table->def) && top == r->table->def->top;
@@ -193,8 +193,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        /* A row is valid until the next row. If some rows were removed, the rows before them would
-         * be wrong, so all rows are removed. */
+        /* Each row covers the events until the next row. If some rows were removed, the rows before
+         * them would cover events with another slack, so all rows are removed. */
         memset(r.kept, false, before);
         r.n = 0;
     } else if (chosen && r.n > most)

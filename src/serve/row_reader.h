@@ -50,8 +50,8 @@ typedef struct tm_serve_walk {
     bool host;                /* true: events of host threads; false: events of GPU streams */
     int64_t from_ns, to_ns;   /* [from, to) from the job's start */
     size_t next;              /* next row to read; 0 at first */
-    const tm_timeline *piece; /* the rows that were read last. `first` is the rank's number of the
-                                 first of these rows */
+    const tm_timeline *piece; /* the rows that were read last. The first of them is row `first` of
+                                 the rank */
     size_t first;
     size_t i;              /* index of the next row in the piece */
     const tm_track *track; /* track of the current event */

@@ -33,7 +33,7 @@ typedef struct tm_same {
     tm_serve_event before, behind; /* the previous and the next event of the name; duration_ns is -1
                                       if there is none */
     tm_vec peers;                  /* vector of tm_same_peer: the other ranks compared so far */
-    tm_same_peer longest; /* longest event of this name in the step, among the event's own rank and
+    tm_same_peer longest; /* longest event of this name in the step, on the event's own rank and on
                              the ranks compared so far */
     int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */
 } tm_same;

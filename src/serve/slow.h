@@ -37,8 +37,7 @@ typedef struct tm_slow_answer {
     tm_vec events; /* vector of tm_slow_event: the events that have a ratio, sorted by step, rank,
                       name and begin */
     int64_t next;  /* value of `at` for the next call; -1 if the answer is complete */
-    int64_t step, seen, of; /* progress: `seen` of the `of` ranks in the current step `step` were
-                               read */
+    int64_t step, seen, of; /* progress: in step `step`, `seen` of the `of` ranks have been read */
 } tm_slow_answer;
 
 /** Finds the kernels and copies of a window, and divides the duration of each by the median

@@ -161,7 +161,7 @@ static bool is_wanted(const cursor *c, size_t i) {
            first[i + 1] > c->ranges[BY_EVENT].least;
 }
 
-/* Frees the ranks that were read, and reads the next batch from index @p at on. */
+/* Frees the ranks that were read, and reads the next batch, which starts at rank index @p at. */
 static bool read_batch(cursor *c, size_t at) {
     tm_sql_source *source = c->source;
     size_t n = 0;

@@ -110,8 +110,8 @@ static int64_t above(double value) {
                               : (int64_t)ceil(value);
 }
 
-/* Narrows a range by a constraint. Null makes the range empty, because it equals no value. A value
- * that is not a number leaves the range unchanged, because SQLite checks every row again.
+/* Narrows a range by a constraint. Null makes the range empty, because no comparison with null is
+ * true. A value that is not a number changes nothing, because SQLite checks every row again.
  * @param op  SQLITE_INDEX_CONSTRAINT_... */
 static void narrow(tm_sql_range *range, int op, sqlite3_value *value) {
     int type = sqlite3_value_type(value);

@@ -30,7 +30,7 @@ static tm_status read_piece(void *context, size_t first, unsigned what, const tm
 typedef struct stored_levels {
     const tm_level *rows;
     size_t n, same;
-    bool differs; /* the stored row after these differs from the computed row, or is missing */
+    bool differs; /* row `same` differs from the computed row, or is missing */
 } stored_levels;
 
 static tm_status compare(void *context, const tm_level *rows, size_t n, tm_error *err) {

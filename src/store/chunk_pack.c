@@ -87,8 +87,8 @@ static void shuffle8(const unsigned char *from, size_t n, unsigned char *out) {
             out[k * n + i] = from[i * 8 + k];
 }
 
-/* Inverse of shuffle8 for n elements, because transposing twice gives the original. Byte k of
- * element i is at from[k * apart + i]. */
+/* Undoes shuffle8 for n elements, by transposing again. Byte k of element i is at from[k * apart +
+ * i]. */
 static void unshuffle8(const unsigned char *from, size_t apart, size_t n, unsigned char *out) {
     uint64_t square[8];
     size_t i = 0;

@@ -32,7 +32,7 @@ tm_take_function tm_take_step;
 /** Writes the job-wide row of the rank's first event. */
 tm_fill_function tm_fill_first_event;
 
-/** Fills tm_timeline_middle. */
+/** Writes the result of tm_timeline_middle for the rank. */
 tm_fill_function tm_fill_middle;
 
 #endif

@@ -13,14 +13,14 @@ enum { PIECE_ELEMENT = sizeof(int64_t) };
 
 typedef struct piece_table {
     tm_store_column **columns; /* owned; [n_columns] NULL for a column that is not read */
-    int event;      /* for attribute tables only: index of the column that has the row of each
+    int event;      /* only for attribute tables: index of the column with the row of each
                        attribute's event */
     size_t *starts; /* owned. For each piece: number of the piece's first row in this table, counted
                        from the rank's first row. NULL if the table is not indexed. */
     size_t done;    /* number of the rank's rows read so far */
     size_t room;    /* number of rows for which the array has room */
-    tm_vec ahead; /* vector of int64_t: for the attribute rows after the first `done` ones, the row
-                     of the attribute's event, as far as read ahead */
+    tm_vec ahead;   /* vector of int64_t: for each attribute row from `done` on that was read ahead,
+                       the row of its event */
 } piece_table;
 
 struct tm_store_pieces {

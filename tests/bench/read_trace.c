@@ -1,11 +1,11 @@
-/* Times tmerge's reader on one trace: file to events, then events to a timeline.
+/* Measures tmerge's reader on one trace: from file to events, then from events to a timeline.
  *
  *   read_trace PATH
  *
- * Prints bytes (decoded), records (all entries of traceEvents), events (those kept), read_s, user_s
- * and system_s (of the process after reading), build_s (excludes read_s), read_kb and build_kb
- * (peak resident memory after each), held_kb (resident with only the timeline left), cpu_s (user
- * and system time of both) and names. */
+ * Prints: bytes (decoded), records (entries of traceEvents), events (kept), names; read_s, user_s
+ * and system_s (until the events are read); build_s (without read_s); cpu_s (user and system time
+ * in all); read_kb and build_kb (peak resident memory after reading and building); held_kb
+ * (resident memory with only the timeline). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -75,7 +75,7 @@ static tm_status measure(const char *path, tm_names *names, tm_classifier *class
     return status;
 }
 
-/* Counts decoded bytes; runs after the measurement, because it reads a compressed file again. */
+/* Counts decoded bytes. Runs after the measurement, because it reads the file again. */
 static tm_status count_bytes(const char *path, int64_t *bytes, tm_error *err) {
     enum { PIECE = 1 << 18 };
     static char piece[PIECE];

@@ -2,8 +2,8 @@
  *
  *   scale_trace [-b BYTES | -n TIMES] [-p MICROSECONDS] < trace.json > larger.json
  *
- * Only times, ids and step numbers change from one repetition to the next; all other bytes,
- * including white space and key order, stay as the profiler wrote them. Records of phase M are
+ * Only times, ids and step numbers differ between repetitions. All other bytes, including white
+ * space and the order of keys, stay as the profiler wrote them. Metadata records (phase M) are
  * written only once. */
 #include <errno.h>
 #include <inttypes.h>
@@ -16,10 +16,10 @@
 
 enum { DEPTH_EVENT = 1, DEPTH_ARGS = 2, NUMBER_MAX = 24 };
 
-/* Kinds of numbers that change. */
+/* Kinds of numbers that differ between repetitions. */
 typedef enum edit_kind { EDIT_TIME, EDIT_ID, EDIT_STEP, N_EDIT_KINDS } edit_kind;
 
-/* The digits of a number up to its decimal point, if any. */
+/* The digits of a number that differs between repetitions, up to its decimal point. */
 typedef struct edit {
     size_t at, size; /* position in the text */
     int64_t value;
@@ -29,7 +29,7 @@ typedef struct edit {
 typedef struct event {
     size_t begin, end; /* position in the text, including the braces */
     size_t first_edit, edits;
-    bool once; /* a metadata record */
+    bool once; /* true: a metadata record, which is written only once */
 } event;
 
 typedef struct trace {
@@ -47,7 +47,7 @@ _Noreturn static void die(const char *what) {
     exit(1);
 }
 
-/* Grows the array, if full, for one more element. */
+/* Makes room for one more element if the array is full. Returns the array. */
 static void *grown(void *array, size_t n, size_t *cap, size_t size) {
     if (n < *cap)
         return array;
@@ -98,12 +98,12 @@ static bool is_key(const trace *t, size_t at, const char *key) {
 static void add_edit(trace *t, size_t at, edit_kind kind) {
     size_t size = strspn(t->text + at, "0123456789");
     if (size == 0 || size > 18)
-        return; /* null, negative or a string: unchanged */
+        return; /* null, a negative number or a string, which stays unchanged */
     t->edits = grown(t->edits, t->n_edits, &t->edits_cap, sizeof *t->edits);
     edit *e = &t->edits[t->n_edits];
     *e = (edit){.at = at, .size = size, .kind = kind, .value = strtoll(t->text + at, NULL, 10)};
     if (kind == EDIT_ID && e->value == 0)
-        return; /* ROCm's "none" */
+        return; /* 0 is ROCm's value for no id */
     t->n_edits++;
     if (e->value < t->low[kind])
         t->low[kind] = e->value;
@@ -130,8 +130,8 @@ static void look_at_member(trace *t, event *e, int depth, size_t key, size_t val
             add_edit(t, value + (t->text[value] == '"'), EDIT_ID);
 }
 
-/* Reads the event whose opening brace is at p; returns the position after it. Any object directly
- * in an event counts as its args, because profilers write no other. */
+/* Reads the event whose opening brace is at position p. Returns the position after the event. Takes
+ * any object directly in the event for its args, because profilers write no other objects there. */
 static size_t read_event(trace *t, size_t p) {
     t->events = grown(t->events, t->n_events, &t->events_cap, sizeof *t->events);
     event *e = &t->events[t->n_events++];
@@ -160,8 +160,8 @@ static size_t read_event(trace *t, size_t p) {
     return p;
 }
 
-/* Returns the position of the events' opening bracket: the value of the outermost object's key
- * traceEvents, or the outermost array. */
+/* Returns the position of the opening bracket of the array of events. This array is the value of
+ * traceEvents in the outermost object, or the outermost value itself. */
 static size_t find_events(const trace *t) {
     int depth = 0;
     size_t p = space_end(t, 0);
@@ -270,7 +270,7 @@ int main(int argc, char **argv) {
     read_input(&t);
     read_events(&t);
     int64_t size = (int64_t)t.size, least_us = t.high[EDIT_TIME] - t.low[EDIT_TIME] + 1;
-    if (bytes > 0) /* rounded to whole repetitions */
+    if (bytes > 0) /* rounds to whole repetitions */
         times = bytes < size ? 1 : (bytes + size / 2) / size;
     if (period_us > 0 && period_us < least_us)
         die("the trace covers more time than -p allows");

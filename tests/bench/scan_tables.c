@@ -1,10 +1,10 @@
-/* Yardstick for Nsight Systems exports: the time SQLite itself needs to step through tables.
+/* Yardstick for Nsight Systems exports: the time that SQLite itself needs to step through tables.
  *
  *   scan_tables PATH QUERY...
  *
- * Fetches every column of every row that the queries return, in its own type, and keeps nothing.
- * Prints rows, seconds (from open to the last row), user_s and system_s (of the process so
- * far), peak_kb (resident memory) and a sum of all values. */
+ * Fetches every column of every row that the queries return, in the column's own type, and keeps
+ * nothing. Prints: rows; seconds (from opening the file to the last row); user_s and system_s (of
+ * the process so far); peak_kb (peak of resident memory); and a sum of all values. */
 #include <inttypes.h>
 #include <sqlite3.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 typedef struct tally {
     int64_t rows;
-    uint64_t sum; /* so that the compiler cannot omit a fetch */
+    uint64_t sum; /* sum of all values, so that the compiler cannot omit a fetch */
 } tally;
 
 static uint64_t fetch(sqlite3_stmt *statement, int column) {
@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
         return 2;
     }
     double start = now_s();
-    /* single-threaded: without its locks SQLite is a third faster */
+    /* NOMUTEX: without locks, SQLite is a third faster */
     int code = sqlite3_open_v2(argv[1], &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX, NULL);
     for (int i = 2; i < argc && code == SQLITE_OK; i++)
         code = scan(db, argv[i], &all);

@@ -1,12 +1,11 @@
 // Yardstick for JSON traces: reads the fields that tmerge uses with simdjson's On-Demand reader.
 //
-//   yardstick PATH...
+// yardstick PATH...
 //
-// The whole file is in memory before parsing starts, which simdjson requires; ISA-L inflates gzip.
-// Keeps only the names, and so does less than any tool that merges traces.
-// Prints bytes (decoded), records (entries of traceEvents), seconds (from open to the last event),
-// user_s and system_s (of the process so far), peak_kb (resident memory), names and a sum of all
-// fields.
+// Reads whole files into memory before parsing, as simdjson requires. ISA-L inflates gzip files.
+// Keeps only the names, which is less work than merging. Prints for each file: bytes (decoded),
+// records (entries of traceEvents), names; seconds (from opening to the last event); user_s and
+// system_s (of the process so far); peak_kb (peak resident memory); a sum of all fields; and simd.
 #include <fcntl.h>
 #include <isa-l/igzip_lib.h>
 #include <simdjson.h>
@@ -29,7 +28,7 @@ namespace ondemand = simdjson::ondemand;
 
 namespace {
 
-// Text with padding at its end, which simdjson may read.
+// A text followed by padding, which simdjson may read.
 struct document_text {
     std::unique_ptr<char, decltype(&std::free)> bytes{nullptr, &std::free};
     size_t size = 0, capacity = 0;
@@ -65,7 +64,7 @@ bool is_gzip(const document_text &text) {
     return text.size > 18 && std::memcmp(text.bytes.get(), "\x1f\x8b", 2) == 0;
 }
 
-// Uncompressed size of the last member of a gzip file, from the file's last four bytes.
+// Returns the uncompressed size of a gzip file's last member, from the file's last four bytes.
 size_t size_by_trailer(const document_text &packed) {
     const auto *tail = reinterpret_cast<unsigned char *>(packed.bytes.get()) + packed.size - 4;
     return tail[0] | tail[1] << 8 | tail[2] << 16 | static_cast<size_t>(tail[3]) << 24;
@@ -101,7 +100,7 @@ document_text inflate(const document_text &packed) {
 class dictionary {
   public:
     uint32_t intern(std::string_view name) {
-        key_.assign(name); // reused buffer, so that only new names allocate
+        key_.assign(name); // reuses the buffer, so that only new names allocate
         return ids_.try_emplace(key_, static_cast<uint32_t>(ids_.size())).first->second;
     }
     size_t size() const {
@@ -121,7 +120,7 @@ struct fields {
     int64_t grid[3] = {}, block[3] = {};
 };
 
-// Ignores numbers that some profilers write as strings or null.
+// Sets `out` if the value is an integer. Some profilers write strings or null instead.
 void take(ondemand::value value, int64_t &out) {
     int64_t number;
     if (value.get_int64().get(number) == simdjson::SUCCESS)
@@ -178,7 +177,7 @@ void take_args(ondemand::object args, fields &out) {
     }
 }
 
-// Iterates over the members; on real traces faster than looking each up, because many are absent.
+// On real traces, iterating is faster than looking up each field, because many are absent.
 void take_event(ondemand::object event, dictionary &names, fields &out) {
     for (auto member : event) {
         auto key = member.key().value();
@@ -199,7 +198,7 @@ void take_event(ondemand::object event, dictionary &names, fields &out) {
     }
 }
 
-// Depends on every field, so that the compiler cannot omit reading one.
+// The sum depends on every field, so that the compiler cannot omit reading one.
 uint64_t sum_of(const fields &f) {
     auto sum = static_cast<uint64_t>(f.ts * 1000) + static_cast<uint64_t>(f.duration * 1000);
     sum += f.name + f.category.size() + f.pid.size() + f.tid.size();

@@ -1,5 +1,5 @@
-/* Shared by fuzz targets of databases: its ranks are listed, and each of them is read, linked and
- * built to a timeline. */
+/* Shared by the fuzz targets for databases. Lists the ranks of a database, reads each of them, and
+ * builds its timeline. */
 #ifndef TMERGE_FUZZ_DATABASE_H
 #define TMERGE_FUZZ_DATABASE_H
 
@@ -20,7 +20,7 @@ static inline void read_rank(const char *path, const tm_format *format, const tm
     tm_names_destroy(names);
 }
 
-/* Does nothing if the format does not claim the file. */
+/* Reads all ranks of a file. Does nothing if the format does not claim the file. */
 static inline void read_database(const char *path, const tm_format *format) {
     enum { UNITS_MAX = 8 };
     tm_vec units = TM_VEC(tm_unit);

@@ -1,18 +1,17 @@
-/* A database of AMD's or Ascend's profilers with other values in its cells, read and built to a
- * timeline. The inputs of fuzz_database.c are damaged files, few of which have rows to read. Here
- * the schema is always valid: the input is a list of changes to the rows of a database in memory.
- * The changes are undone after the run. The outcome is an error or a valid timeline.
+/* Changes cells in a valid database of AMD's or Ascend's profilers, reads the database, and builds
+ * timelines. The outcome must be an error or a valid timeline. (The inputs of fuzz_database.c are
+ * damaged files, few of which have rows to read.) The database is in memory. The input is a list of
+ * changes to its rows, which are undone after the run.
  *
- * CELLS_DATABASE is the path of the database, CELLS_FORMAT its format.
- */
+ * The macro CELLS_DATABASE is the path of the database, CELLS_FORMAT is its format. */
 #include <sqlite3.h>
 
 #include "database.h"
 
 static sqlite3 *memory;
 
-/* The linker redirects SQLite's functions to these while a reader runs. The schema is parsed once,
- * and each statement of a reader, too. */
+/* The linker replaces functions of SQLite by the functions __wrap_X below, so that all runs use one
+ * connection. SQLite then parses the schema only once, and each statement of a reader only once. */
 
 typedef void step_function(sqlite3_context *context, int n, sqlite3_value **values);
 typedef void end_function(sqlite3_context *context);
@@ -24,7 +23,7 @@ int __real_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_st
 int __real_sqlite3_create_function_v2(sqlite3 *db, const char *name, int n, int flags, void *data,
                                       step_function *call, step_function *step, end_function *end,
                                       void (*destroy)(void *));
-#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* only the linker knows the others */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes" /* no header declares __wrap_X */
 
 int __wrap_sqlite3_open_v2(const char *uri, sqlite3 **out, int flags, const char *vfs) {
     (void)uri;
@@ -39,9 +38,9 @@ int __wrap_sqlite3_close(sqlite3 *db) {
     return SQLITE_OK;
 }
 
-static void *data_of_function; /* of the connection that was opened last */
+static void *data_of_function; /* `data` of the last call of sqlite3_create_function_v2 */
 
-/* If a function is registered again, SQLite parses all statements again. */
+/* Registers the function once. If it were registered again, SQLite would parse statements again. */
 int __wrap_sqlite3_create_function_v2(sqlite3 *db, const char *name, int n, int flags, void *data,
                                       step_function *call, step_function *step, end_function *end,
                                       void (*destroy)(void *)) {
@@ -58,9 +57,9 @@ void *__wrap_sqlite3_user_data(sqlite3_context *context) {
     return data_of_function;
 }
 
-enum { STATEMENTS_MAX = 512 }; /* readers have fewer */
+enum { STATEMENTS_MAX = 512 }; /* larger than the number of a reader's statements */
 static struct {
-    uint64_t key; /* hash of the text */
+    uint64_t key; /* hash of the statement's text */
     sqlite3_stmt *statement;
     bool in_use;
 } statements[STATEMENTS_MAX];
@@ -96,7 +95,7 @@ int __wrap_sqlite3_finalize(sqlite3_stmt *statement) {
     return sqlite3_reset(statement);
 }
 
-/* A column of a row, and the statements that change it. */
+/* A cell of a table, with statements to read and to set it, and to copy and to delete its row. */
 typedef struct cell {
     sqlite3_int64 row;
     sqlite3_stmt *get, *set, *copy, *drop;
@@ -123,7 +122,7 @@ static void add_column(const char *table, const char *column, cell c) {
     (void)__real_sqlite3_finalize(rows);
 }
 
-/* A copied row gets a number of its own: it is copied without its primary key. */
+/* Adds the cells of a table. Rows are copied without primary key, so that copies get new ones. */
 static void add_table(const char *table) {
     sqlite3_stmt *columns =
         prepare(sqlite3_mprintf("SELECT group_concat('\"' || name || '\"') FILTER (WHERE pk = 0) "
@@ -141,8 +140,8 @@ static void add_table(const char *table) {
     (void)__real_sqlite3_finalize(columns);
 }
 
-/* SQLite's memory is not checked: the C library's own allocator is faster. Each block follows its
- * size. */
+/* SQLite uses the C library's allocator, because the sanitizer's is slower and would only find
+ * errors in SQLite itself. Each block is preceded by its size. */
 enum { SIZE_BYTES = 16 };
 void *__libc_realloc(void *block, size_t size);
 void __libc_free(void *block);
@@ -209,7 +208,7 @@ typedef struct input {
     size_t size;
 } input;
 
-/* Takes up to @p n bytes of the input. Those that are missing are 0. */
+/* Takes @p n bytes of the input. If fewer are left, the missing ones are 0. */
 static void take(input *in, void *out, size_t n) {
     size_t have = n < in->size ? n : in->size;
     memset(out, 0, n);
@@ -230,7 +229,7 @@ static const cell *take_cell(input *in) {
     return (const cell *)cells.data + number % cells.n;
 }
 
-/* Sets a cell to an integer: a new one, or its old value plus a difference. */
+/* Prepares to set a cell to @p value or, if @p add is set, to its old value plus @p value. */
 static void set_integer(const cell *c, int64_t value, bool add) {
     (void)sqlite3_bind_int64(c->get, 1, c->row);
     if (add && sqlite3_step(c->get) == SQLITE_ROW)

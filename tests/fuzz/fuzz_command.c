@@ -1,5 +1,5 @@
-/* Arbitrary lines as command arguments, as lists, as lines of a rank map and as paths that contain
- * a rank. Each is rejected with a reason or accepted as it is. */
+/* The lines of the input are used as command arguments, as lists of numbers, as lines of a rank
+ * map, and as paths that may contain a rank. Each is either rejected with a reason or accepted. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 enum { ARGUMENTS_MAX = 64 };
 
-/* Every kind of option: with or without letter, with or without value, one a prefix of another. */
+/* All kinds of options: with and without letter or value, and a name that begins another one. */
 static const tm_option options[] = {
     {"output", 'o', "FILE", ""}, {"out", 0, "FILE", ""},    {"quiet", 'q', NULL, ""},
     {"json", 0, NULL, ""},       {"rank", 'r', "LIST", ""},
@@ -54,7 +54,7 @@ static void try_rank_map(const char *text, size_t size) {
     free(line);
 }
 
-/* Whether a text points into one of the arguments. */
+/* Returns whether a text points into one of the arguments. */
 static bool is_inside(const char *text, char *const *arguments, int n) {
     for (int i = 0; i < n; i++)
         if (text >= arguments[i] && text <= arguments[i] + strlen(arguments[i]))
@@ -86,7 +86,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     for (size_t at = 0; at < size && n < ARGUMENTS_MAX; n++) {
         const uint8_t *end = memchr(data + at, '\n', size - at);
         size_t length = end ? (size_t)(end - data) - at : size - at;
-        arguments[n] = malloc(length + 1); /* so that a sanitizer detects its end */
+        arguments[n] = malloc(length + 1); /* exact size, so that a sanitizer sees its end */
         require(arguments[n] != NULL);
         memcpy(arguments[n], data + at, length);
         arguments[n][length] = '\0';

@@ -1,6 +1,5 @@
-/* Arbitrary bytes as a database of AMD's or Ascend's profilers: recognized, its ranks listed, and
- * each of them read, linked and built to a timeline. The outcome is an error or a valid timeline.
- */
+/* The input is used as a database of AMD's or Ascend's profilers. Lists its ranks, reads each of
+ * them, and builds its timeline. The outcome must be an error or a valid timeline. */
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -12,7 +11,7 @@ static void remove_file(void) {
     (void)unlink(path);
 }
 
-/* SQLite only reads files: this one is in memory. */
+/* SQLite needs a file, so this writes one in /dev/shm, which is in memory. */
 static void write_file(const uint8_t *data, size_t size) {
     static int file = -1;
     if (file < 0) {

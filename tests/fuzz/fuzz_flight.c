@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a flight recorder dump: rejected if invalid, else all that was read can be
- * used. */
+/* The input is used as a flight recorder dump. It is rejected if it is invalid. Otherwise, all data
+ * that was read can be used. */
 #include <string.h>
 
 #include "analysis/hang/notes.h"
@@ -19,7 +19,7 @@ static void check_calls(const tm_flight *flight) {
     }
 }
 
-/* Analyses the dump like tmerge hang, for a job whose ranks 0 and 1 left the same dump. */
+/* Analyses the dump like tmerge hang, as if ranks 0 and 1 of three had left the same dump. */
 static void analyse(const tm_flight *flight) {
     tm_vec spans = TM_VEC(tm_hang_span), mixed = TM_VEC(tm_hang_form);
     tm_tables tables;
@@ -32,7 +32,7 @@ static void analyse(const tm_flight *flight) {
         require(tm_hang_notes_add(notes, flight, "dump", rank, 0));
     require(tm_hang_notes_spans(notes, &spans) && tm_hang_notes_forms(notes, &spans, &mixed));
     tm_hang_forms_keep_mixed(&mixed);
-    require(mixed.n == 0); /* both are the same */
+    require(mixed.n == 0); /* the dumps of both ranks are equal */
     require(tm_hang_notes_rows(notes, &spans, &mixed, &tables, &err) == TM_OK);
     for (size_t t = 0; t < tables.n_tables; t++)
         tm_table_sort(&tables.tables[t]);
@@ -46,7 +46,7 @@ static void analyse(const tm_flight *flight) {
     tm_vec_free(&mixed);
 }
 
-/* Whether the job has few ranks: a row for each of thousands takes long and finds nothing more. */
+/* Returns whether the job has few ranks. Rows for thousands take long and find no more. */
 static bool is_small(const tm_flight *flight) {
     enum { RANKS = 256 };
     size_t n, n_calls;

@@ -1,8 +1,8 @@
-/* Arbitrary bytes as a Perfetto trace: recognized, read, linked and built to a timeline; for an
- * export of tmerge, each rank. The outcome is an error or a valid timeline. */
+/* The input is used as a Perfetto trace, and a timeline is built from it. An export of tmerge may
+ * have several ranks; each of them is read. The outcome must be an error or a valid timeline. */
 #include "timeline.h"
 
-/* An error's offset is in the converted JSON or in the packets. */
+/* Does not check an error's offset, which may be in the JSON to which the trace is converted. */
 static void read_one(tm_source *source, const tm_unit *unit) {
     tm_error err = {.offset = -1};
     tm_names *names = tm_names_create();

@@ -1,5 +1,5 @@
-/* Arbitrary bytes as an answer of NCCL's RAS: rejected if invalid, else the job that it reports can
- * be analysed, beside a second answer that differs in some digits. */
+/* The input is used as an answer of NCCL's RAS. It is rejected if it is invalid. Otherwise, the job
+ * is analysed with a second answer, which differs from the first in some digits. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static void check_members(const tm_ras_comm *comm) {
                 (i == 0 || comm->members[i].rank > comm->members[i - 1].rank));
 }
 
-/* Reads the answer with other digits. NULL if it is then none. */
+/* Reads the answer with 5 in place of each 4. Returns NULL if that is no valid answer. */
 static tm_ras *read_other(const uint8_t *data, size_t size) {
     char *bytes = malloc(size + 1);
     tm_source *source;
@@ -33,7 +33,7 @@ static tm_ras *read_other(const uint8_t *data, size_t size) {
     return NULL;
 }
 
-/* Analyses two answers like tmerge hang, without dumps. */
+/* Analyses two answers like tmerge hang, without dumps. @p other may be NULL. */
 static void analyse(const tm_ras *ras, const tm_ras *other) {
     tm_tables tables;
     size_t n;

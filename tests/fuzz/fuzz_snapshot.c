@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a PyTorch memory snapshot or memory timeline: rejected if invalid, else parts
- * add up to their totals. */
+/* The input is used as a PyTorch memory snapshot or memory timeline. It is rejected if it is
+ * invalid. Otherwise, the parts add up to their totals. */
 #include "require.h"
 #include "tmerge/snapshot.h"
 

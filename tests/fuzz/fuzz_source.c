@@ -1,5 +1,5 @@
-/* Arbitrary bytes as a source in the encoding they claim: the decoded bytes do not depend on the
- * sizes of pieces and reads, and equal those of zlib or of zstd's one-shot decoding. */
+/* The input is decoded as its first bytes say: plain, gzip or zstd. The decoded bytes do not depend
+ * on the sizes of pieces and reads, and equal what zlib or zstd decodes at once. */
 #include <stdbool.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 #include "input/decoder.h"
 #include "require.h"
 
-/* Nothing beyond this many decoded bytes is read: decompression bombs are not tested here. */
+/* Maximum number of decoded bytes that are read. Decompression bombs are not tested here. */
 enum { MOST_BYTES = 1 << 17 };
 
 typedef struct decoded {
@@ -17,7 +17,7 @@ typedef struct decoded {
     size_t n;
     tm_status status;
     bool cut_short;
-    bool too_much; /* more bytes follow */
+    bool too_much; /* more than MOST_BYTES bytes were decoded */
     const char *encoding;
 } decoded;
 
@@ -50,8 +50,8 @@ static decoded decode(const uint8_t *data, size_t size, size_t piece, size_t cap
     return out;
 }
 
-/* Decodes gzip members one after another with zlib; zeros may follow. Returns false if zlib rejects
- * them. */
+/* Decodes all members of a gzip file with zlib. Zeros may follow the last member. Returns false if
+ * zlib rejects the file. */
 static bool by_zlib(const uint8_t *data, size_t size, uint8_t *out, size_t *n, bool *too_much) {
     z_stream z = {.next_in = (z_const Bytef *)(uintptr_t)data,
                   .avail_in = (uInt)size,
@@ -90,7 +90,7 @@ static void compare(const decoded *a, const uint8_t *data, size_t size) {
                 memcmp(a->bytes, data, a->n) == 0);
     if (strcmp(a->encoding, "gzip") == 0) {
         accepts = by_zlib(data, size, reference, &n, &too_much);
-        /* Anything zlib accepts is accepted, but not vice versa: ISA-L ignores reserved flags. */
+        /* Some files that zlib rejects are accepted, too, because ISA-L ignores reserved flags. */
         if (accepts && !too_much)
             require(a->status == TM_OK && a->n == n);
         size_t common = a->n < n ? a->n : n;
@@ -101,9 +101,9 @@ static void compare(const decoded *a, const uint8_t *data, size_t size) {
         require(a->n == n && memcmp(a->bytes, reference, n) == 0);
 }
 
-/* How far a damaged stream is decoded depends on the size of the reads. Given a whole frame, but
- * not in pieces, libzstd 1.5 detects that an empty last block makes it shorter than its header
- * says. */
+/* How many bytes of a damaged stream are decoded depends on the size of the reads. So may the
+ * status of a zstd frame: if an empty last block makes the content shorter than the header says,
+ * libzstd 1.5 notices this only if it gets the whole frame. */
 static void same(const decoded *a, const decoded *b) {
     size_t common = a->n < b->n ? a->n : b->n;
     require(memcmp(a->bytes, b->bytes, common) == 0);
@@ -113,22 +113,22 @@ static void same(const decoded *a, const decoded *b) {
         require(!a->cut_short);
 }
 
-/* A large zstd window finds nothing that a small one does not, but takes memory and time. */
+/* Returns whether a zstd frame has a large window, which takes time and shows no more faults. */
 static bool wants_large_window(const uint8_t *data, size_t size) {
     static const uint8_t magic[4] = {0x28, 0xb5, 0x2f, 0xfd};
     if (size < 10 || memcmp(data, magic, sizeof magic) != 0)
         return false;
-    bool single_segment = data[4] & 0x20; /* the window is the content, whose size follows */
+    bool single_segment = data[4] & 0x20; /* the window is the whole content. Its size follows */
     return single_segment ? data[4] >> 6 >= 2 && (data[7] > 0 || data[8] > 0) : data[5] >> 3 > 8;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    static uint8_t buffers[2][MOST_BYTES + 1]; /* allocation would take most of the time */
+    static uint8_t buffers[2][MOST_BYTES + 1]; /* static, because allocating takes long */
     if (size == 0 || wants_large_window(data, size))
         return 0;
     decoded whole = decode(data, size, TM_RAW_PIECE, MOST_BYTES, buffers[0]);
     compare(&whole, data, size);
-    /* Reading single bytes is slow, and its faults show within the first thousands of bytes. */
+    /* Reading single bytes is slow, and shows its faults with small inputs, too. */
     bool small = size < 1024 && whole.n < 8192;
     decoded pieces = decode(data, size, small ? 1 : 509, small ? 7 : 4099, buffers[1]);
     same(&whole, &pieces);

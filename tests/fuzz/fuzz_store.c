@@ -1,6 +1,6 @@
-/* Reads a valid store with some changed bytes in all ways that read stores. With the original
- * checksums, anything that is read equals what was written; with repaired ones (only for data), the
- * reader copes with any content. */
+/* Changes bytes of a valid store, and reads a part of it. With the original checksums, all data
+ * that can be read equals the written data. With the checksums of the changed data, the reader must
+ * cope with any data. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <string.h>
@@ -14,8 +14,8 @@
 
 enum { N_RANKS = 3, N_TRACKS = 4, N_EVENTS = 300, N_NAMES = 20, N_STEPS = 2, CHUNK_ROWS = 128 };
 
-/* Few columns, so that a run is quick: those that the check compares with other rows, and one of
- * each element type. */
+/* The columns of the store. They are few, so that a run is quick: the columns that the check
+ * compares with other rows, and one column of each element type. */
 static const struct {
     tm_record table;
     const char *name;
@@ -62,8 +62,8 @@ static const tm_record_column *column_of(size_t i) {
     return &table->columns[c];
 }
 
-/* Rank 0 has events 0 to 99 on two tracks, rank 1 has 100 to 299, rank 2 has none; the last track
- * is empty. Other columns count upwards, below all limits of references. */
+/* Returns an original value. Rank 0 has events 0 to 99 on two tracks, rank 1 has events 100 to 299
+ * and an empty track, rank 2 has none. Other columns have values that are valid references. */
 static int64_t value_of(const char *path, size_t row) {
     static const struct {
         const char *path;
@@ -94,7 +94,7 @@ static void put_columns(tm_store_writer *writer) {
         size_t n = rows_of(chosen[i].table);
         require(tm_store_begin_column(writer, table->path, column, n, &err) == TM_OK);
         for (size_t row = 0; row < n; row++) {
-            int64_t value = value_of(path, row); /* little-endian: may be shortened */
+            int64_t value = value_of(path, row); /* shorter columns take the low bytes */
             require(tm_store_put_rows(writer, &value, 1, &err) == TM_OK);
         }
         require(tm_store_end_column(writer, &err) == TM_OK);
@@ -126,19 +126,19 @@ static void put_rest(tm_store_writer *writer) {
     tm_tables_destroy(&tables);
 }
 
-/* Readable parts of a store. A run reads one part, as reading all is slow; the last two have no
- * data of their own. */
+/* Parts of a store, numbered after the columns. A run reads one part, because reading all takes
+ * long. The last two have no extents. */
 enum { PART_NAMES = N_CHOSEN, PART_TABLE, PART_ATTRIBUTES, PART_CHECK, N_PARTS, EXTENTS_MAX = 256 };
 
 typedef struct base {
     uint8_t *bytes;
     size_t size;
     tm_checksum seal;
-    int owner[EXTENTS_MAX]; /* part that an extent belongs to */
-    uint64_t sums[N_PARTS]; /* checksums of the original contents */
+    int owner[EXTENTS_MAX]; /* part to which each extent belongs */
+    uint64_t sums[N_PARTS]; /* checksum of each part's original content */
 } base;
 
-/* File of the changed store: in memory, removed with the process. */
+/* File of the changed store, in memory if possible. It has no name, so it ends with the process. */
 typedef struct scratch {
     int fd;
     char path[64];
@@ -164,7 +164,7 @@ static void check_error(tm_status status, const tm_error *err) {
     require(status == TM_ERR_INPUT && err->status == status && err->message[0] != '\0');
 }
 
-/* Reads all rows in two calls that meet inside a chunk, then one row again. */
+/* Reads all rows in two calls, in most columns with the border inside a chunk, then one again. */
 static uint64_t read_column(const tm_store *store, size_t i) {
     const tm_record_column *column = column_of(i);
     static char rows[N_EVENTS * 8];
@@ -254,7 +254,7 @@ static uint64_t check_rows(const tm_store *store) {
     return check.n_faults == 0;
 }
 
-/* Returns a checksum of a part; 0 if it cannot be read. */
+/* Returns a checksum of a part; 0 if the part cannot be read. */
 static uint64_t read_part(const tm_store *store, int part) {
     switch (part) {
     case PART_NAMES:
@@ -286,7 +286,7 @@ static uint64_t read_store(const char *path, int part) {
     return sum;
 }
 
-/* Damages each extent in turn and notes the part that then cannot be read. */
+/* Damages each extent in turn. The first part that then cannot be read owns the extent. */
 static void find_owners(base *made, const char *path, int fd) {
     const tm_extent *e = made->seal.extents.data;
     require(made->seal.extents.n <= EXTENTS_MAX);
@@ -333,7 +333,7 @@ static bool is_of(const base *b, size_t extent, int part) {
     return b->owner[extent] == part || part >= PART_ATTRIBUTES;
 }
 
-/* Adds to the n-th byte of a part's data, modulo its size. */
+/* Adds @p more to byte @p n, modulo the size, of a part's data. */
 static void change_data(const base *b, uint8_t *bytes, int part, size_t n, uint8_t more) {
     const tm_extent *e = b->seal.extents.data;
     size_t size = 0, i = 0;
@@ -349,7 +349,7 @@ static void put_bytes(int fd, const uint8_t *bytes, size_t size) {
     require(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, size, 0) == (ssize_t)size);
 }
 
-/* Writes the store with checksums of the changed data. */
+/* Replaces the checksums of the file by those of the changed data. */
 static void repair(const base *b, const uint8_t *bytes, int fd) {
     tm_vec extents = TM_VEC(tm_extent);
     require(tm_vec_append(&extents, b->seal.extents.data, b->seal.extents.n));
@@ -360,8 +360,8 @@ static void repair(const base *b, const uint8_t *bytes, int fd) {
     tm_vec_free(&extents);
 }
 
-/* Input format: flags, the part to read, then changes: a position in two bytes and the value added
- * there. */
+/* Format of the input: a byte with flags, and a byte with the part to read. Each change has three
+ * bytes: two bytes for the position, and one byte that is added at this position. */
 enum { PLAIN = 1, REPAIR = 2, RESIZE = 4, HEAD_BYTES = 2, CHANGE_BYTES = 3 };
 
 static void change(const base *b, uint8_t *bytes, const uint8_t *data, size_t size, int part) {
@@ -378,7 +378,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static base bases[2];
     static scratch file;
     if (!bases[0].bytes) {
-        /* HDF5 keeps freed memory: reallocating half a megabyte for each open file is slow */
+        /* HDF5 shall keep freed memory, because allocating 0.5 MB for each open file takes long. */
         require(H5set_free_list_limits(-1, -1, -1, -1, -1, -1) >= 0);
         make_base(&bases[0], true);
         make_base(&bases[1], false);

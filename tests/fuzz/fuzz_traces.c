@@ -1,6 +1,6 @@
-/* Arbitrary bytes as a trace of the JSON formats that recognize it, or else of one of them: its
- * ranks listed if the format has several per file, and all of it or each rank read, linked and
- * built to a timeline. The outcome is an error inside the content or a valid timeline. */
+/* The input is used as a trace of each JSON format that recognises it, or else of one chosen by its
+ * size. Reads all ranks or the whole trace, and builds timelines. The outcome must be an error
+ * inside the content or a valid timeline. */
 #include "timeline.h"
 
 static void list(const uint8_t *data, size_t size, const tm_format *format, tm_vec *units) {
@@ -14,13 +14,13 @@ static void list(const uint8_t *data, size_t size, const tm_format *format, tm_v
 }
 
 static void try_format(const uint8_t *data, size_t size, const tm_format *format) {
-    enum { UNITS_MAX = 8 }; /* a few bytes can list thousands of processes */
+    enum { UNITS_MAX = 8 }; /* few bytes can list thousands */
     tm_vec units = TM_VEC(tm_unit);
-    if (size == 0) /* nothing can be opened */
+    if (size == 0) /* an empty source cannot be opened */
         return;
     if (format->list_units)
         list(data, size, format, &units);
-    /* Several units are read one by one, as are the ranks of operation-level traces. */
+    /* Files with several units, and all operation-level traces, are read only unit by unit. */
     if (units.n <= 1 && format != &tm_format_ops)
         require(try_read(data, size, format, NULL));
     for (size_t i = 0; i < units.n && i < UNITS_MAX; i++)

@@ -1,8 +1,8 @@
-/* Arbitrary bytes as a profile of TensorFlow or JAX: recognized, listed, and each of its ranks
- * read, linked and built to a timeline. The outcome is an error or a valid timeline. */
+/* The input is used as a profile of TensorFlow or JAX. Lists its ranks, reads each of them, and
+ * builds its timeline. The outcome must be an error or a valid timeline. */
 #include "timeline.h"
 
-/* Reads the bytes, or one rank in them. */
+/* Reads a rank; if @p unit is NULL, reads the whole input. */
 static void read_one(const uint8_t *data, size_t size, const tm_unit *unit) {
     tm_source *source;
     tm_error err = {.offset = -1};

@@ -15,7 +15,7 @@ static void fail(const char *path) {
 
 static void replay_file(const char *path, size_t size) {
     FILE *file = fopen(path, "rb");
-    /* No spare bytes, so that a sanitizer detects reads past the end. */
+    /* The block has no spare bytes, so that a sanitizer detects reads past its end. */
     uint8_t *data = malloc(size ? size : 1);
     if (!file || !data || fread(data, 1, size, file) != size)
         fail(path);

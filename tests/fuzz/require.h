@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Not assert: the release build, which removes asserts, replays the corpus too. */
+/* Unlike assert, also works in release builds, which run the corpus, too. */
 #define require(holds) ((holds) ? (void)0 : require_broken(__FILE__, __LINE__, #holds))
 
 static inline void require_broken(const char *file, int line, const char *promise) {

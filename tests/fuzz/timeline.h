@@ -1,5 +1,5 @@
-/* Shared by fuzz targets of trace formats: bytes are read, linked and built to a timeline, whose
- * invariants are checked. */
+/* Shared by the fuzz targets for trace formats. Reads bytes, builds a timeline from them, and
+ * checks the timeline's invariants. */
 #ifndef TMERGE_FUZZ_TIMELINE_H
 #define TMERGE_FUZZ_TIMELINE_H
 
@@ -25,7 +25,7 @@ static inline void check_track(const tm_timeline *t, const tm_track *track) {
     }
 }
 
-/* Every row is on one track, and GPU streams come first. */
+/* Checks that each row is on exactly one track, and that the tracks of the GPU come first. */
 static inline void check_tracks(const tm_timeline *t) {
     size_t next = 0;
     bool cpu = false;
@@ -46,7 +46,7 @@ static inline bool is_launch(const tm_timeline *t, uint32_t row) {
 }
 
 static inline void check_rows(const tm_timeline *t, const tm_names *names) {
-    const bool of_cpu = tm_timeline_is_of_cpu(t); /* its operators launch work, and themselves */
+    const bool of_cpu = tm_timeline_is_of_cpu(t); /* true: an operator may be its own launch */
     for (size_t row = 0; row < t->n_events; row++) {
         require(t->name[row] < tm_names_count(names));
         require(t->category[row] < TM_N_CATEGORIES);
@@ -69,10 +69,10 @@ static inline void check_attrs(const tm_timeline *t) {
             for (int r = 1; r < tm_attr_n_refs((tm_attr)a); r++) {
                 uint32_t other = *tm_attr_ref((tm_attr)a, row, r);
                 require(other == TM_NO_EVENT || other < t->n_events);
-                /* Waits refer to calls, operators to those of the forward pass. */
+                /* A wait refers to calls, an operator to its operator of the forward pass. */
                 require(other == TM_NO_EVENT || a == TM_ATTR_OPERATOR || is_launch(t, other));
             }
-            /* Only counters have several rows: one per series. */
+            /* Only counters may have several attributes for one event: one for each series. */
             require(i == 0 || last < event || (last == event && a == TM_ATTR_COUNTER));
             last = event;
         }
@@ -111,8 +111,7 @@ static inline void build(tm_trace *trace, tm_names *names) {
     tm_classifier_destroy(context.classifier);
 }
 
-/* Runs format recognition, which reads the first bytes of any file, on these. Returns its answer.
- */
+/* Returns whether the format recognises the input by its first bytes. */
 static inline bool tell(const uint8_t *data, size_t size, const tm_format *format) {
     size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
     char *head = calloc(1, held + TM_JSON_PADDING);
@@ -125,7 +124,7 @@ static inline bool tell(const uint8_t *data, size_t size, const tm_format *forma
     return known;
 }
 
-/* Reads the bytes, or one unit in them. Returns false if they cannot be opened. */
+/* Reads a unit; if @p unit is NULL, reads all bytes. Returns false if they cannot be opened. */
 static inline bool try_read(const uint8_t *data, size_t size, const tm_format *format,
                             const tm_unit *unit) {
     tm_source *source;

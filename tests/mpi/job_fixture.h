@@ -12,7 +12,7 @@
 typedef struct job_def {
     int64_t n_ranks;
     tm_timeline (*build)(ground *g, int64_t rank);
-    bool apart;               /* clocks are not compared */
+    bool apart;               /* true: clocks are not compared */
     int64_t n_ranks_reported; /* job size given to the split of waits; 0: n_ranks */
 } job_def;
 
@@ -42,10 +42,10 @@ void check_rows(const share *s, const char *name, const char *const *rows, size_
 /* Runs the job on all processes with each distribution. Process 0 checks its tables. */
 void check_job(const job_def *def, void (*check)(const share *s));
 
-/* Checks that stragglers.step has this row for each of five steps. */
+/* Checks that stragglers.step has this row for each of steps 1 to 5. */
 void check_five_steps(const share *s, const char *row);
 
-/* Checks that all processes together give the same bytes of tables as one process. */
+/* Checks that all processes together make the same tables as one process, byte for byte. */
 void check_same(const job_def *def, const share *alone, int spread);
 
 #endif

@@ -27,7 +27,7 @@ void assert_on_all(bool good);
 int run_mpi_tests(const struct CMUnitTest *tests, size_t n, int (*set_up)(void **),
                   int (*tear_down)(void **));
 
-/* Ends a test file (program.h). */
+/* Defines main. Put it at the end of a test file, after all tests. */
 #define RUN_MPI_TESTS(set_up, tear_down)                                                           \
     int main(void) {                                                                               \
         return run_mpi_tests(tests_of_file.all, tests_of_file.n, set_up, tear_down);               \

@@ -1,5 +1,5 @@
-/* Fits of clocks: if the events are distributed to processes, the results have the same bits as
- * those of one process with all events. */
+/* Clock fits of several processes, each with a part of the events, have the same bits as the fit of
+ * one process with all events. */
 #include "clock_jobs.h"
 #include "mpi/exchange/shuffle.h"
 #include "mpi_main.h"
@@ -20,14 +20,14 @@ static tm_status gather_all(void *context, const tm_vec *own, tm_vec *all, tm_er
 
 static const tm_clock_reducer reducer = {.sum = sum_all, .max = max_all, .gather = gather_all};
 
-/* Returns whether this process has an event. In a bare job, the last process has none. */
+/* Returns whether this process has an event. If @p bare is set, the last of several has none. */
 static bool is_own(uint64_t event, bool bare) {
     int n = all_processes(), n_owners = bare && n > 1 ? n - 1 : n;
     return (int)((event * UINT64_C(0x9e3779b97f4a7c15) >> 40) % (uint64_t)n_owners) ==
            this_process();
 }
 
-/* Takes this process's rows, last event first. place[i] is the index of row i in the job. */
+/* Copies this process's rows to @p own, last event first. Job row i becomes own[place[i]]. */
 static size_t take_rows(const clock_job *job, bool bare, tm_clock_end *own, size_t *place) {
     size_t n = 0;
     for (size_t end = job->n, first; end > 0; end = first) {
@@ -79,14 +79,14 @@ static void compare_with_whole(const clock_plan *plan, bool bare) {
     free_clock_job(&job);
 }
 
-/* Jobs with all kinds of faults; as a network of many groups; with connected components. The full
- * set also has networks with more events than bins, networks with few groups, and jobs without
- * faults. */
+/* The first three jobs have all kinds of faults, a network of many groups, and several connected
+ * components. The full set also has networks with more events than bins, networks with few groups,
+ * and jobs without faults. */
 TEST(any_number_of_processes_gives_the_same_bits) {
     clock_plan plans[6];
     for (size_t i = 0; i < COUNT(plans); i++) {
         plans[i] = usual_plan;
-        plans[i].dense_most = i % 2; /* 1: a network */
+        plans[i].dense_most = i % 2; /* 1: the fit uses a network instead of dense equations */
     }
     plans[0].late = plans[5].late = 0.15;
     plans[0].mismatched = 0.075;

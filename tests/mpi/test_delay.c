@@ -1,5 +1,5 @@
-/* Propagation of delays across processes: costs go back to the cause of a rank's lateness, as
- * computed by hand, with the same result for any number of processes. Run with 1, 2, 3 and 4. */
+/* Costs are passed back across processes to the cause of a rank's lateness. The expected values are
+ * computed by hand. Run with 1, 2, 3 and 4 processes. */
 #include "mpi/pass_delays.h"
 
 #include <inttypes.h>
@@ -12,14 +12,14 @@ enum { ACTS_MAX = 8 };
 
 static const int64_t step_ns = 1000, n_steps = 5;
 
-/* What a rank does in a step [ns from the step's start]: compute (c), all-reduce (a), send (s) or
- * receive (r). */
+/* What a rank does from begin_ns to end_ns after the step's start: compute (c), all-reduce (a),
+ * send (s) or receive (r). */
 typedef struct act {
     char what;
     int64_t begin_ns, end_ns;
-    const char *ranks;      /* ranks of the group, or sender and receiver */
+    const char *ranks;      /* ranks of the group, as a trace lists them; NULL for c */
     int stream;             /* each kind has a separate stream */
-    int32_t size, from, to; /* size: of the group; from, to: of a transfer */
+    int32_t size, from, to; /* size of the group; sender and receiver of a transfer */
 } act;
 
 #define COMPUTE(begin, end)                                                                        \
@@ -37,7 +37,7 @@ typedef struct script {
     event_spec others[128];
     char names[64][24];
     size_t n_kernels, n_others, n_steps;
-    int64_t n_of_stream[32]; /* number of all-reduces of each stream; a stream has one group */
+    int64_t n_of_stream[32]; /* all-reduces so far on each stream; a stream has one group */
 } script;
 
 static void add_act(script *s, const act *a, int64_t begin_ns) {
@@ -80,7 +80,7 @@ static tm_timeline build_script(ground *g, int64_t rank, const script *s) {
     return build_comm(g, rank, s->kernels, s->n_kernels, s->others, s->n_others);
 }
 
-/* Builds a rank that does the same in each step. The first act without a kind ends the list. */
+/* Builds a rank that does the same in each step. @p acts ends at an element whose `what` is 0. */
 static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
     script s = {.n_kernels = 0};
     for (int64_t step = 1; step <= n_steps; step++) {
@@ -92,17 +92,18 @@ static tm_timeline build_steps(ground *g, int64_t rank, const act *acts) {
 }
 
 /* Tensor-parallel pairs {0, 1} and {2, 3}, data-parallel pairs {0, 2} and {1, 3}. In each of five
- * steps all compute 100, except for rank 3, which computes 200; a tensor-parallel all-reduce
- * follows; then all compute 50, except for rank 2, which computes 110; then a data-parallel one.
+ * steps, each rank computes for 100 ns (rank 3: 200), joins the all-reduce of its tensor-parallel
+ * pair, computes for 50 ns (rank 2: 110), and joins the all-reduce of its data-parallel pair.
+ * Arrivals [ns after the step's start] and waits [ns]:
  *
- *   {0, 1} at 100: no rank waits.               {2, 3} at 100 and 200: 2 waits 100 for 3.
- *   {0, 2} at 160 and 320: 0 waits 160 for 2.   {1, 3} at 160 and 260: 1 waits 100 for 3.
+ *   0 and 1 at 100 and 100: no rank waits.       2 and 3 at 100 and 200: 2 waits 100 for 3.
+ *   0 and 2 at 160 and 320: 0 waits 160 for 2.   1 and 3 at 160 and 260: 1 waits 100 for 3.
  *
- * Since its data-parallel pair was last together, rank 2 waited 100 and rank 0 nothing: 100 of rank
- * 2's lateness of 160 are not its own. They pass back to where it waited: to rank 3, which has not
- * waited itself. Rank 2 keeps 60 of the wait it caused; rank 3 has 100 + 100 and 100 more: 300 of
- * 360, that is 83 %. last arrivals: 2 in 5 of 10, 3 in 10 of 10; by chance 10/2, variance 10/4:
- * z = 3.16 of 3 */
+ * Since the previous all-reduce of {0, 2}, rank 2 has waited 100 for rank 3, and rank 0 has not
+ * waited. So of the 160 by which rank 2 is late, 100 are passed back to rank 3, which has not
+ * waited. In each step, rank 2 keeps a cost of 60; rank 3 has 100 + 100 direct and 100 indirect, 83
+ * % of 360. Rank 3 is last in 10 of 10 all-reduces; by chance, in 10/2, with variance 10/4: z =
+ * 3.16. */
 static tm_timeline build_grid(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 160),
@@ -120,7 +121,7 @@ static tm_timeline build_grid(ground *g, int64_t rank) {
 static const job_def grid = {.n_ranks = 4, .build = build_grid};
 
 static void check_grid(const share *s) {
-    /* compute is 160, 160, 220, 260 in each step, so the median is 190 */
+    /* In each step, ranks 0 to 3 compute for 160, 160, 220 and 260 ns. The median is 190 ns. */
     static const char *const ranks[] = {
         "rank=0 host=host0 collectives=10 last_arrivals=0 last_share=0 tied=5 wait_ns=800 "
         "caused_wait_ns=0 caused_share=0 direct_ns=0 indirect_ns=0 relative_speed=1.1875 "
@@ -135,8 +136,8 @@ static void check_grid(const share *s) {
         "caused_wait_ns=1000 caused_share=0.8333333333 direct_ns=1000 indirect_ns=500 "
         "relative_speed=0.7307692308 steps_led=5 p=? excess_ns=? excess_pct=? verdict=unknown",
     };
-    /* Kernels on other streams run at the end of the operations, so the group never meets. Waits
-     * are 1.8 us of 4 x 5 x 900 ns. */
+    /* From step 2 on, another stream computes 1 us before the end of each all-reduce, so none is a
+     * meeting (waits/stretches.h). Ranks wait 1.8 us of 4 x 5 x 900 ns. */
     static const char *const job[] = {
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=It may be chance who is late: too little is recorded to know; ranks wait 10 % of "
@@ -164,19 +165,21 @@ TEST(without_clocks_there_is_no_cost) {
     close_share(&s);
 }
 
-/* Pipelines 0 -> 2 -> 4 and 1 -> 3 -> 5; each stage's two ranks are a data-parallel pair. Each rank
- * receives, computes 100 (rank 2: 200), sends in 10, and arrives at its pair's all-reduce. Receives
- * are posted when the step begins.
+/* Pipelines of ranks 0, 2, 4 and 1, 3, 5. The two ranks of a stage are a data-parallel pair. Each
+ * rank receives from the step's start on (except in stage 0), computes for 100 ns (rank 2: 200),
+ * sends for 10 ns (except in stage 2), and joins its pair's all-reduce. Times [ns after the step's
+ * start]:
  *
- *   stage 0: both send at 100, and arrive at their all-reduce at 110.
- *   stage 1: both have received at 110. 3 sends at 210 and arrives at 220; 2 sends at 310 and
- *            arrives at 320: 3 waits 100 for 2.
- *   stage 2: 5 has received at 220 and arrives at 320; 4 at 320 and 420: 5 waits 100 for 4.
+ *   stage 0: both ranks send at 100, and arrive at their all-reduce at 110.
+ *   stage 1: both ranks have received at 110. Rank 3 sends at 210 and arrives at 220. Rank 2 sends
+ *            at 310 and arrives at 320, so rank 3 waits 100 for rank 2.
+ *   stage 2: rank 5 has received at 220 and arrives at 320. Rank 4 has received at 320 and arrives
+ *            at 420, so rank 5 waits 100 for rank 4.
  *
- * Stage 1: both waited 100 to receive: 2 is late by itself. Stage 2: 4 waited 310 and 5 waited 210:
- * none of the 100 is 4's own. It passes back through 4's receive to the sender 2. Of the 310 by
- * which 2 was late for 4's receive, it had waited 100 for 0: of the 100, 32.26 pass on to rank 0,
- * which had not waited. */
+ * In stage 1, both ranks waited 100 to receive, so rank 2 itself causes the wait. In stage 2, rank
+ * 4 received 100 later than rank 5, so the whole wait is passed back to its sender, rank 2. Rank 2
+ * sent at 310, and had waited 100 of this time for rank 0. So 100 x 100 / 310 = 32.26 is passed on
+ * to rank 0, which had not waited. */
 static tm_timeline build_pipeline(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), SEND(100, 110, 0, 2), REDUCE(110, 120, "[0, 1]", 21), COMPUTE(120, 130)},
@@ -215,9 +218,8 @@ TEST(a_slow_stage_is_to_blame_for_its_successors) {
     check_job(&(job_def){.n_ranks = 6, .build = build_pipeline}, check_pipeline);
 }
 
-/* Pairs {0, 1} and {1, 2}. In step 1, rank 2 is late by 1100, so rank 1 is late when step 2 has
- * already begun. There, rank 0 waits 310 for rank 1, which had waited 1100 for rank 2. So rank 2
- * causes the wait in step 2. */
+/* Pairs {0, 1} and {1, 2}. In step 1, rank 1 waits 1100 ns for rank 2, and step 2 begins meanwhile.
+ * In step 2, rank 0 therefore waits 310 ns for rank 1. So rank 2 causes this wait. */
 static tm_timeline build_carried(ground *g, int64_t rank) {
     static const act acts[][ACTS_MAX] = {
         {COMPUTE(0, 100), REDUCE(100, 110, "[0, 1]", 20), COMPUTE(110, 1100),
@@ -249,8 +251,8 @@ TEST(cost_counts_in_the_step_of_the_wait) {
     check_job(&(job_def){.n_ranks = 3, .build = build_carried}, check_carried);
 }
 
-/* Eight ranks in pairs, and in groups of four across the pairs. Compute times are random, so all
- * ranks repeatedly wait for all others. */
+/* Eight ranks, alternately in pairs and in groups of four that have a rank of each pair. Compute
+ * times are random, so every rank waits directly or indirectly for every other rank. */
 enum { MESH_RANKS = 8, MESH_ROUNDS = 40 };
 
 static int64_t chance(int64_t rank, int64_t k, int64_t below) {
@@ -264,7 +266,7 @@ static bool same_group(int64_t a, int64_t b, bool pairs) {
     return pairs ? a / 2 == b / 2 : a % 2 == b % 2;
 }
 
-/* All ranks compute, and join an all-reduce of 10 ns. Adds the acts of one of them. */
+/* Advances all ranks by round k: compute, then an all-reduce of 10 ns. Adds the acts of @p rank. */
 static void mesh_round(script *s, int64_t rank, int64_t now[MESH_RANKS], int64_t k) {
     static const char *const lists[] = {"[0, 1]", "[2, 3]",       "[4, 5]",
                                         "[6, 7]", "[0, 2, 4, 6]", "[1, 3, 5, 7]"};

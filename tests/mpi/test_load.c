@@ -1,5 +1,5 @@
-/* Traces read by several processes: one that is much larger than the others is read in parts, with
- * the same result. Run with 1, 2, 3, 4 and 8 processes. */
+/* Traces read by several processes. A trace that is much larger than the others is read in parts,
+ * with the same result. Run with 1, 2, 3, 4 and 8 processes. */
 #include "mpi/load/load.h"
 
 #include <unistd.h>
@@ -63,7 +63,7 @@ static TM_PRINTF(2, 3) void put(tm_vec *text, const char *format, ...) {
     assert_non_null(tm_vec_append(text, line, (size_t)size));
 }
 
-/* Writes event i of a trace: rows of every kind, texts that look like events, text to repair. */
+/* Writes event i: rows of all kinds, texts that look like events, and a number that is not JSON. */
 static void put_event(tm_vec *text, int i, int at) {
     switch (i % 6) {
     case 0:
@@ -103,7 +103,7 @@ static void put_event(tm_vec *text, int i, int at) {
     }
 }
 
-/* Makes a trace of n events from time `at` on. The rank is written after them. */
+/* Makes a trace of n events, the first at time @p at [us]. The rank comes after the events. */
 static tm_vec make_trace(int rank, int n, int at) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"schemaVersion\": 1,\n \"traceEvents\": [\n");
@@ -138,7 +138,7 @@ static tm_status write_job(MPI_Comm comm, tm_loaded *loaded, const char *path, t
     return status;
 }
 
-/* Loads the job. On success, writes its store. */
+/* Loads the job. If this succeeds, also writes a store. */
 static outcome_of_load load(const job *j, MPI_Comm comm, bool skip_bad, const char *path) {
     outcome_of_load got = {0};
     tm_tables tables;
@@ -163,7 +163,7 @@ static outcome_of_load load(const job *j, MPI_Comm comm, bool skip_bad, const ch
     return got;
 }
 
-/* Loads the job with all processes and with one, and checks that the results are equal. */
+/* Loads the job with all processes and with one process. Checks that the results are equal. */
 static outcome_of_load load_both_ways(const job *j, bool skip_bad) {
     char path[80], expected_path[80];
     bool same = true;
@@ -187,7 +187,7 @@ static outcome_of_load load_both_ways(const job *j, bool skip_bad) {
     return got;
 }
 
-/* Makes a job with a large trace of rank 2 and small ones of ranks 0, 1 and 3. */
+/* Makes a job with a large trace of rank 2, and with small traces of ranks 0, 1 and 3. */
 static job open_uneven_job(tm_vec large) {
     job j = open_job();
     for (int rank = 0; rank < 4; rank++) {
@@ -204,15 +204,16 @@ static const struct {
         const char *name;
         int rank, n_events, at;
     } files[4];
-    size_t n_in_parts; /* 1: if there are two processes or more, 2: if there are four or more */
+    size_t n_in_parts; /* expected; 1: with two or more processes, 2: with four or more */
 } jobs[] = {
     {"one that is much larger",
      {{"0", 0, 12, 1000}, {"1", 1, 12, 1000}, {"2", 2, N_LARGE, 0}, {"3", 3, 12, 1000}},
      1},
     {"one alone", {{"x", 0, N_LARGE, 0}}, 1},
-    /* 60 % and 40 % of all bytes: both exceed the share of one of four processes */
+    /* 60 % and 40 % of all bytes. With four processes, both exceed the share of a process. */
     {"several", {{"0", 0, N_LARGE / 2, 0}, {"1", 1, N_LARGE / 3, 0}}, 2},
-    /* The large trace has its rank after its events. */
+    /* Rank 1 has three traces, one of them large. In each trace, the rank comes after the
+     * events. */
     {"a span of its rank",
      {{"early", 1, 12, 0},
       {"large", 1, N_LARGE, 1000},
@@ -242,7 +243,7 @@ TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
         tm_vec text = make_trace(2, N_LARGE, 0);
         char *late = (char *)text.data + text.n * 9 / 10, *comma = strstr(late, ",\"ts\":");
         assert_non_null(comma);
-        *comma = ' '; /* the error is at the key that should follow a comma */
+        *comma = ' '; /* the expected error is at the key, because the comma before it is missing */
         int64_t offset = comma + 1 - (char *)text.data;
         job j = open_uneven_job(text);
         outcome_of_load got = load_both_ways(&j, skip_bad != 0);
@@ -259,7 +260,7 @@ TEST(the_error_in_a_large_trace_is_that_of_reading_it_whole) {
     }
 }
 
-/* Loads a large trace, which it takes over, with small ones. No trace is read in parts. */
+/* Loads @p large, which it frees, and small traces. Checks that no trace is read in parts. */
 static void check_whole(tm_vec large) {
     job j = open_uneven_job(large);
     outcome_of_load got = load_both_ways(&j, false);
@@ -274,7 +275,7 @@ TEST(a_truncated_large_trace_gives_what_it_holds) {
     check_whole(text);
 }
 
-/* Everything in the middle of the file that looks like an event is an argument of one event. */
+/* In the middle of the file, all that looks like an event is an argument of a single event. */
 TEST(a_trace_cut_at_what_is_no_event_is_read_whole) {
     tm_vec text = TM_VEC(char);
     put(&text, "{\"traceEvents\": [{\"ph\":\"X\",\"name\":\"a\",\"ts\":1,\"dur\":1},"
@@ -292,7 +293,7 @@ TEST(a_compressed_trace_is_never_read_in_parts) {
     check_whole(packed);
 }
 
-/* A small trace's share is smaller than an event: most parts are empty, or find no event. */
+/* Most of the parts are smaller than an event: they are empty, or have no start of an event. */
 TEST(a_trace_of_a_few_events_can_be_cut_too) {
     for (int n = 1; n < 12; n++) {
         job j = open_job();

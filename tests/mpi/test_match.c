@@ -1,5 +1,5 @@
-/* Matching across processes: tables computed by hand, which are the same for any number of
- * processes. Run with 1, 2, 3 and 4. */
+/* Matching across processes. The expected tables are computed by hand, and are the same for any
+ * number of processes. Run with 1, 2, 3 and 4. */
 #include "mpi/match.h"
 
 #include <inttypes.h>
@@ -10,25 +10,29 @@
 #include "mpi_main.h"
 #include "waits/operations.h"
 
-/* Three ranks, and steps 1 to 5, step s in [1000 s, 1000 s + 900). In each, rank r computes 40, 50,
- * 100 ns and arrives at an all-reduce of 8 floats at 100, 160, 200 after the step's start, which
- * ends at 300 on all. In step 5 they arrive at another at 400, 400, 350, which ends at 500.
+/* Three ranks and five steps; step s is [1000 s, 1000 s + 900). All times are in ns. At the start
+ * of a step, ranks 0, 1 and 2 compute for 40, 50 and 100. They arrive at an all-reduce of 8 floats
+ * at 100, 160 and 200 after the step's start, which ends at 300. In step 5, they arrive at a second
+ * one at 400, 400 and 350, which ends at 500.
  *
- *   each step:  0 waits 100, 1 waits 40. In [100, 160), 0 waits 60: 1 and 2 cause 30 each. In
- *               [160, 200), 0 and 1 wait 40 each: 2 causes 80. So 1 causes 30, and 2, which is 40
- *               late, causes 110.
- *   the tie:    2 waits 50; 0 and 1 cause 25 each
- *   waits:      0: 500, 1: 200, 2: 50, in all 750; transfers 5 x 100 + 100 = 600 on all
- *   caused:     0: 25, 1: 150 + 25, 2: 550; shares of 750: 1/30, 7/30, 11/15
- *   pairs:      (1, 0) 5 x 30, (2, 0) 5 x (30 + 40), (2, 1) 5 x 40, (0, 2) and (1, 2) 25
- *   last:       2 in 5 of 5 untied; by chance 5/3, variance 5 x 2/9: z = (10/3) / 1.054 = 3.16
- *   speeds:     the median of 40, 50, 100 is 50
- *   own times:  each kernel follows one on its stream that ended at most 5 us before, and no rank
- *               computes inside: a rank arrived when it had computed, 1000 s + 40, 50, 100, and
- *               had left at 1000 (s - 1) + 300: 740, 750, 800 in each of steps 2 to 5. Excess
- *               over the median of the others: 740 - 775, 750 - 770, 800 - 745, 4 times, of
- *               5 x 900. One of three is last in 4 of 4 by chance in 3 / 81: no proof
- *   sizes:      32 bytes in 100 ns: 0.32 GB/s, x 2 x 2 / 3 = 0.4266666667 */
+ *   first one:        Rank 0 waits 100, rank 1 waits 40. In [100, 160), ranks 1 and 2 each cause
+ *                     half of rank 0's wait. In [160, 200), rank 2 causes the waits of ranks 0
+ *                     and 1. So rank 1 causes 30, and rank 2 causes 30 + 80.
+ *   second one:       Ranks 0 and 1 are tied. Each of them causes half of rank 2's wait of 50.
+ *   wait_ns:          500, 200 and 50 for ranks 0, 1 and 2; sum 750
+ *   transfer_ns:      5 x 100 + 100 for each rank
+ *   caused_wait_ns:   25, 5 x 30 + 25 and 550: 1/30, 7/30 and 11/15 of the sum
+ *   stragglers.pair:  Rank 1 causes 5 x 30 for rank 0. Rank 2 causes 5 x (30 + 40) for rank 0, and
+ *                     5 x 40 for rank 1. Ranks 0 and 1 each cause 25 for rank 2.
+ *   last_arrivals:    rank 2 in all 5 without a tie; by chance, in 5/3, with variance 5 x 2/9:
+ *                     z = (10/3) / 1.054 = 3.16
+ *   relative_speed:   50, the median of the compute times, divided by 40, 50 and 100
+ *   excess_ns:        All-reduces follow one another within 5 us, so arrivals are the ends of
+ *                     compute kernels (waits/stretches.h). The previous all-reduce ended 700 before
+ *                     the step, so own times are 740, 750 and 800 in steps 2 to 5. Excess over the
+ *                     median of the other two ranks: 4 x -35, 4 x -20 and 4 x 55, of 5 x 900.
+ *                     One of three is last in 4 of 4 by chance in 3 of 81 cases: no proof.
+ *   busbw_gbps:       32 bytes in 100 ns are 0.32 GB/s, x 2 x 2 / 3 = 0.4266666667 */
 static tm_timeline build_straggler(ground *g, int64_t rank) {
     static const int64_t computes[] = {40, 50, 100}, begins[] = {100, 160, 200},
                          tied[] = {400, 400, 350};
@@ -81,7 +85,7 @@ static void check_straggler(const share *s) {
         "rank=2 for_rank=1 wait_ns=200",
     };
     static const char *const job[] = {
-        /* the waits are 750 of 3 x 5 x 900 ns */
+        /* ranks wait 750 of 3 x 5 x 900 ns */
         "verdict=inconclusive rank=null host=null level=null p=? certainty=null matched_share=1 "
         "headline=The traces do not prove who is late; ranks wait 6 % of the time evidence=?"};
     static const char *const kinds[] = {
@@ -154,7 +158,7 @@ TEST(large_jobs_have_no_pairs) {
     }
 }
 
-/* Rank 0 arrives 5 ns before the other three, four times. Each causes 4 x 5/3 = 6.67 in all. */
+/* Four times, rank 0 arrives 5 ns before the other three. Each of them causes 4 x 5/3 = 6.67 ns. */
 static tm_timeline build_thirds(ground *g, int64_t rank) {
     comm_spec kernels[4];
     for (int64_t k = 0; k < 4; k++) {
@@ -186,8 +190,8 @@ TEST(shares_are_rounded_when_all_are_added) {
     check_job(&(job_def){.n_ranks = 4, .build = build_thirds}, check_thirds);
 }
 
-/* Two pairs of ranks, {0, 1} and {2, 3}, have the same 75 all-reduces each. The k-th begins at 1000
- * k, and the second rank arrives (7 k) % 30 later. */
+/* Pairs {0, 1} and {2, 3} have 75 all-reduces each. The lower rank arrives at the k-th one at 1000
+ * k ns, and the other rank (7 k) % 30 ns later. */
 enum { WORST_OPERATIONS = 75, WORST_WAITS = 30 };
 
 static tm_timeline build_worst(ground *g, int64_t rank) {
@@ -211,7 +215,7 @@ static void check_worst(const share *s) {
     size_t row = 0;
     assert_int_equal(worst->n_rows, TM_WORST_MAX);
     assert_int_equal(arrivals->n_rows, 2 * TM_WORST_MAX);
-    /* sorted by wait, then begin, then lowest rank */
+    /* sorted by wait (largest first), then by begin, then by lowest rank */
     for (int64_t wait = WORST_WAITS - 1; wait >= 0; wait--)
         for (int64_t k = 0; k < WORST_OPERATIONS; k++)
             for (int64_t lowest = 0; lowest < 4 && 7 * k % WORST_WAITS == wait;
@@ -231,15 +235,17 @@ TEST(the_worst_are_by_wait_then_begin_then_rank) {
     check_job(&(job_def){.n_ranks = 4, .build = build_worst}, check_worst);
 }
 
-/* An all-reduce and an all-gather that overlap, and compute kernels. Rank 1 computes at 0 only if
- * it was recorded from then on.
+/* An all-reduce and an all-gather that overlap, and compute kernels. Only if @p from_the_start is
+ * set, rank 1 has a compute kernel at 0, which means that its recording starts before the
+ * operations. All times are in ns.
  *
- *   rank 0: all-reduce [100, 200), all-gather [150, 250), computes in [80, 130) and [180, 220)
- *           exposed: [130, 180) = 50, and [150, 180) + [220, 250) = 60; together 50 + 30 = 80
- *   rank 1: all-reduce [160, 200), all-gather [150, 250), no compute
- *           exposed: 40, and 100; together [150, 250) = 100
- *   sums:   all-reduce 90, with 50 on rank 0; all-gather 160, with 100 on rank 1. Rank 0
- *           waits 160 - 100 in the all-reduce; all-gathers begin together. */
+ *   rank 0: all-reduce [100, 200), all-gather [150, 250), computes in [80, 130) and [180, 220).
+ *           Exposed: all-reduce [130, 180) = 50; all-gather [150, 180) + [220, 250) = 60;
+ *           together [130, 180) + [220, 250) = 80
+ *   rank 1: all-reduce [160, 200), all-gather [150, 250), does not compute meanwhile.
+ *           Exposed: all-reduce 40, all-gather 100, together [150, 250) = 100
+ *   sum:    all-reduce 90 (longest: 50 on rank 0), all-gather 160 (longest: 100 on rank 1)
+ *   wait:   rank 0 waits 160 - 100 in the all-reduce. No rank waits in the all-gather. */
 static tm_timeline build_exposed(ground *g, int64_t rank, bool from_the_start) {
     const comm_spec kernels[] = {
         {.name = "allreduce",
@@ -288,14 +294,15 @@ static void check_exposed(const share *s) {
         "exposed_ns=90 longest_exposed_ns=50 longest_rank=0 comm_ns=140 wait_ns=60",
     };
     CHECK_ROWS(s, "collectives.instance", rows);
-    /* 80 + 100 are 160 + 90 minus the time that both kernels share: 30 on rank 0, 40 on rank 1 */
+    /* 80 + 100 is 160 + 90 minus the time in which both kernels are exposed: 30 on rank 0, 40 on
+     * 1 */
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 80);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 100);
 }
 
-/* From 100 on, rank 0 waited for rank 1, whose profiler started at 150. So nothing before 160
- * counts. Rank 0: [160, 180) = 20, and [160, 180) + [220, 250) = 50. Rank 1: 40, and [160, 250) =
- * 90. */
+/* From 100 on, rank 0 waits for rank 1, whose recording starts at 150. So nothing before 160
+ * counts. Rank 0: all-reduce [160, 180) = 20, all-gather [160, 180) + [220, 250) = 50. Rank 1:
+ * all-reduce 40, all-gather [160, 250) = 90. */
 static void check_exposed_once_opened(const share *s) {
     static const char *const rows[] = {
         "instance=0 kind=allgather group=tp seq=4 step=? bytes=null bytes_inferred=null ranks=2 "
@@ -308,11 +315,11 @@ static void check_exposed_once_opened(const share *s) {
     CHECK_ROWS(s, "collectives.instance", rows);
     assert_int_equal(int_at(find(s, "overlap.rank"), 0, "exposed_comm_ns"), 50);
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 90);
-    /* The all-reduce is [160, 200), the all-gather [160, 250). No rank waits in them. */
+    /* The all-reduce counts as [160, 200), the all-gather as [160, 250). No rank waits in them. */
     const tm_table *kinds = find(s, "overlap.kind");
     for (size_t rank = 0; rank < 2; rank++) {
         assert_int_equal(int_at(find(s, "overlap.rank"), rank, "transfer_ns"), 40 + 90);
-        assert_int_equal(int_at(kinds, 2 * rank, "comm_ns"), 90); /* sorted by name */
+        assert_int_equal(int_at(kinds, 2 * rank, "comm_ns"), 90); /* all-gather */
         assert_int_equal(int_at(kinds, 2 * rank + 1, "comm_ns"), 40);
     }
 }
@@ -322,7 +329,7 @@ TEST(exposed_time_of_operations_is_as_worked_out_by_hand) {
     check_job(&(job_def){.n_ranks = 2, .build = build_one_opened_late}, check_exposed_once_opened);
 }
 
-/* Returns a number below `limit` that depends only on the arguments. */
+/* Returns a pseudorandom number below @p limit that depends only on the arguments. */
 static int64_t chance(int64_t a, int64_t b, int64_t limit) {
     uint64_t x = (uint64_t)(a * 1000003 + b) * 6364136223846793005u + 1442695040888963407u;
     x ^= x >> 29;
@@ -332,14 +339,15 @@ static int64_t chance(int64_t a, int64_t b, int64_t limit) {
 
 enum { MIXED_KERNELS = 120 };
 
-/* Makes one of many kernels of eight ranks. They match in every way, or not at all. */
+/* Makes kernel k of one of eight ranks. Kernels match in many ways, depending on k, or not at
+ * all. */
 static comm_spec mixed_kernel(int64_t rank, int64_t k) {
     static const char *const names[] = {"allreduce",  "_allgather_base", "broadcast",
                                         "all_to_all", "reduce_scatter",  "barrier"};
     int64_t late = chance(rank, k, 40), lasts = 20 + chance(k, rank, 60);
     comm_spec spec = {.name = names[k % 6],
                       .begin_ns = 1000 * k + late,
-                      .duration_ns = k % 11 == 0 ? 10 : lasts, /* some end before the last begins */
+                      .duration_ns = k % 11 == 0 ? 10 : lasts, /* some end before others begin */
                       .stream = 20 + (int)(k % 3),
                       .group = k % 4 == 0 ? "tp" : "dp",
                       .ranks = "[0, 1, 2, 3, 4, 5, 6, 7]",
@@ -353,7 +361,7 @@ static comm_spec mixed_kernel(int64_t rank, int64_t k) {
         spec.seq = GIVEN(k);
     if (k % 5 == 1)
         spec.comms_id = -k;
-    if (k % 13 == 7 && rank == 5) /* suspect if numbered, else its sequence is dropped */
+    if (k % 13 == 7 && rank == 5) /* contradicts the kernels of other ranks */
         spec.name = "gather";
     return spec;
 }
@@ -392,10 +400,10 @@ static tm_timeline build_mixed(ground *g, int64_t rank) {
     return build_comm(g, rank, kernels, rank == 7 ? 0 : COUNT(kernels), steps, COUNT(steps));
 }
 
-/* Four ranks with clocks 5 s apart, without sequence numbers. "dp" and "tp" have 40 all-reduces
- * each. Of "dp", rank 1 lacks one, rank 2 begins three late and lacks one, and rank 3 lacks two: 40
- * - {0, 1, 2, 5, 20, 30} = 34 are complete. Those of "tp" have equal gaps, and rank 1 lacks the
- * first. So it is unknown which belong together: 40 + 39 kernels. */
+/* Four ranks whose clocks are 5 s apart, without sequence numbers. "dp" and "tp" have 40
+ * all-reduces each. In "dp", rank 1 lacks number 5, rank 2 lacks 0, 1, 2 and 20, and rank 3 lacks 5
+ * and 30, so 34 of 40 are complete. In "tp", all gaps are equal and rank 1 lacks the first one, so
+ * it is unknown which of the 40 + 39 kernels belong together. */
 enum { LOSSY_OPERATIONS = 40, LOSSY_COMPLETE = 34 };
 
 static const int64_t second_ns = 1000000000;
@@ -405,7 +413,7 @@ static bool is_lost(int64_t rank, int64_t k) {
            (rank == 3 && (k == 5 || k == 30));
 }
 
-/* Returns the begin of rank 0's kernel. Ends are 100 us later, with noise of up to 3 us. */
+/* Returns when kernel k starts on rank 0 [ns]. It ends 100 us later, with noise of up to 3 us. */
 static int64_t lossy_begin(int64_t k) {
     return 10000000 * k + chance(k, 0, 4000000);
 }
@@ -464,8 +472,8 @@ TEST(ranks_that_lack_kernels_are_aligned) {
     close_share(&alone);
 }
 
-/* The largest number of ranks: in pairs, in groups of 8 that share a name, in groups of 32 whose
- * lists are cut, and in one group of all. */
+/* A job of many ranks. Each is in a group of 8 (all of these share a name), in a group of 32 whose
+ * list of ranks is cut, and in the group of all ranks. */
 enum { TINY_RANKS = 1024 };
 
 static tm_timeline build_tiny(ground *g, int64_t rank) {
@@ -529,8 +537,8 @@ TEST(many_tiny_ranks_are_the_same_on_any_number_of_processes) {
     share alone = {.n = 0};
     if (this_process() == 0) {
         alone = run_job(MPI_COMM_SELF, &def, BLOCKS);
-        /* 128 groups of 8 and the world have one operation each. The rank lists of the groups of 32
-         * are cut and occur nowhere else, so these groups stay unmatched. */
+        /* The 128 groups of 8 and the group of all ranks have one operation each. The groups of 32
+         * stay unmatched, because their rank lists are cut and occur nowhere else. */
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "matched"), 128 + 1);
         assert_int_equal(int_at(find(&alone, "clock.check"), 0, "unmatched"), TINY_RANKS);
         assert_int_equal(find(&alone, "collectives.worst")->n_rows, TM_WORST_MAX);

@@ -1,4 +1,4 @@
-/* Records sent to their owners. Run with 1, 2, 3 and 4 processes. */
+/* Records are sent to the processes that own them. Run with 1, 2, 3 and 4 processes. */
 #include "mpi/exchange/shuffle.h"
 
 #include <unistd.h>
@@ -7,7 +7,7 @@
 
 enum { N_JOBS = 6 };
 
-/* A record that has its origin, and a large odd size. */
+/* A record. It states its origin, and its size is large and no power of two. */
 typedef struct parcel {
     int32_t from, place, to;
     char rest[41];
@@ -21,15 +21,15 @@ static int owner_of(const void *record, int n_processes) {
 static int count_of(int job, int process, int n_processes) {
     switch (job) {
     case 0:
-        return 200; /* even */
+        return 200; /* all have equally many */
     case 1:
-        return process * 37 + 5; /* uneven */
+        return process * 37 + 5; /* each has another number */
     case 2:
-        return process == n_processes - 1 ? 1000 : 0; /* one process has all */
+        return process == n_processes - 1 ? 1000 : 0; /* only the last process has any */
     case 3:
-        return process == 0 ? 0 : 1; /* one process has none */
+        return process == 0 ? 0 : 1; /* process 0 has none */
     case 4:
-        return 300; /* all go to one process */
+        return 300; /* all go to process 0 */
     default:
         return 0;
     }

@@ -9,8 +9,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi_main.h"
 
-/* Ranks have very different numbers of events, some none. With chunks of 64 rows, a chunk may have
- * many ranks, and a rank many chunks. */
+/* Number of events of each rank. A chunk of 64 rows may have many ranks, and a rank many chunks. */
 static const size_t event_counts[] = {0, 1, 1000, 37, 0, 0, 5000, 3, 64, 63};
 enum { N_RANKS = sizeof event_counts / sizeof *event_counts, N_SPREADS = 5, CHUNK_ROWS = 64 };
 
@@ -97,7 +96,7 @@ static int tear_down(void **state) {
 static int holder(int spread, int rank, int n_processes) {
     switch (spread) {
     case 0:
-        return rank * n_processes / N_RANKS; /* blocks */
+        return rank * n_processes / N_RANKS; /* adjacent ranks on each process */
     case 1:
         return rank % n_processes;
     case 2:
@@ -121,7 +120,7 @@ static tm_status write_store(fixture *f, MPI_Comm comm, int spread, const char *
     for (int i = 0; i < N_RANKS; i++)
         if (holder(spread, i, n_processes) == self)
             mine[plan.n_timelines++] = &f->ranks[i];
-    if (self == 0) { /* only process 0 has these */
+    if (self == 0) { /* only process 0 sets these members */
         plan.names = f->names;
         plan.tables = &f->tables;
         plan.tool_version = "0.1.0";
@@ -172,7 +171,7 @@ static void limit_files(rlim_t limit) {
     setrlimit(RLIMIT_FSIZE, &limits);
 }
 
-/* Only process 0 writes, so only its limit counts. */
+/* Only process 0 writes to the file, so only its limit matters. */
 TEST(a_full_disk_stops_all_processes_alike) {
     fixture *f = *state;
     char temporary[192];

@@ -1,4 +1,4 @@
-/* Rows of one key are brought together, and all rows are sent to process 0. Run with 1 to 4. */
+/* Rows with the same key are sent to one process, and all rows to process 0. Run with 1 to 4. */
 #include "mpi/gather_tables.h"
 
 #include <unistd.h>
@@ -18,7 +18,8 @@ static const tm_table_def other_def = {
     .name = "x.other", .columns = columns, .n_columns = 5, .n_keys = 2, .top = -1};
 static const tm_table_def *const defs[] = {&part_def, &other_def};
 
-/* Gives process p every key that p + 1 does not divide. Every third key has no value. */
+/* Gives process 0 every key, and process p > 0 the keys that p + 1 does not divide. Every third key
+ * has no value. */
 static void fill(tm_table *table, int self) {
     tm_error err;
     for (int key = 0; key < N_KEYS; key++) {
@@ -32,7 +33,7 @@ static void fill(tm_table *table, int self) {
             tm_cell_set_int(&row[VALUE], -1000 * self - key);
         tm_cell_set_real(&row[REAL], key / 8.0);
         tm_cell_set_bool(&row[FLAG], key % 2 == 1);
-        if (key % 200 == 199) /* the last 100 rows stay unpacked */
+        if (key % 200 == 199) /* the rows of the last 100 keys stay uncompressed */
             assert_int_equal(tm_table_compress(table, &err), TM_OK);
     }
 }
@@ -47,7 +48,7 @@ static void check_row(const tm_cell *row, int64_t key, int64_t rank) {
     assert_int_equal(row[FLAG].value.i, key % 2);
 }
 
-/* Checks that each key has all of its ranks, or none. Returns the number of keys. */
+/* Checks that each key in the table has all of its ranks. Returns the number of keys. */
 static int check_keys(const tm_table *table, int n_processes) {
     size_t at = 0;
     int n_keys = 0;

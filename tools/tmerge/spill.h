@@ -14,8 +14,9 @@
  * memory. A dropped page comes back when it is used.
  * @param bytes   the bound [B]
  * @param folder  folder of the temporary file; copied
- * @param asked   whether the user gave the bound; an allocation then fails if the file cannot hold
- *                the block; without it, the block is made in memory instead */
+ * @param asked   whether the user gave the bound. If so, an allocation fails if the file cannot
+ * hold
+ *                the block. Otherwise, the block is then made in memory */
 void tm_spill_begin(int64_t bytes, const char *folder, bool asked);
 
 /** Returns the maximum number of bytes that were in the file at a time; 0 if memory sufficed. */

@@ -16,8 +16,8 @@
     "\"Input Dims\": [[16384, 768], [768, 768], [768]], "
 
 static const tms_kind_info kinds[TMS_KIND_COUNT] = {
-    /* The first two annotations are those by which readers find steps and data loading. The others
-     * are torch's own annotations. */
+    /* Readers find steps and data loading by the first two annotations. The others are torch's
+     * own. */
     [TMS_ANN_STEP] = {.name = "ProfilerStep#",
                       .shape = TMS_SHAPE_ANNOTATION,
                       .number = TMS_NUMBER_STEP},

@@ -51,7 +51,7 @@ typedef struct tms_comm {
     int64_t correlation;
     int64_t comms_id;      /* External id of the collective's record_param_comms */
     int64_t annotation_id; /* External id of the collective's nccl:... annotation */
-    int64_t begin_ns;      /* of the kernel */
+    int64_t begin_ns;      /* start of the kernel */
     int64_t end_ns;        /* 0: the end is not yet known */
     size_t kernel_event;   /* indices of the collective's two events in the list */
     size_t annotation_event;

@@ -1,4 +1,4 @@
-/* Replaces the format if TMERGE_SQLITE is OFF. */
+/* Replaces the format nsys if TMERGE_SQLITE is OFF. */
 #include "synth/formats/writer.h"
 
 static tms_status refuse(tms_writer **writer, const tms_plan *plan, int64_t rank, const char *path,

@@ -1,5 +1,5 @@
-/* Columns, their types and their order are from exports of schema 3.25. Those of TARGET_INFO_GPU
- * are from schema 3.13. */
+/* Columns, their types and their order are from exports of schema 3.25; those of the table
+ * TARGET_INFO_GPU are from schema 3.13. */
 #include "nsys_db.h"
 
 #include <errno.h>

@@ -21,7 +21,7 @@ struct tms_kineto {
     tms_out *out;             /* borrowed */
     tms_placement placement;
     tms_kineto_texts texts;
-    int64_t count;           /* number of events that a reader must count */
+    int64_t count;           /* number of duration and instant events so far */
     int64_t op_index;        /* value of the next "Ev Idx" */
     int64_t allocated_bytes; /* allocated memory after the last [memory] event so far [B] */
 };

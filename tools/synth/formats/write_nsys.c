@@ -18,7 +18,7 @@
 #include "write_nsys_nccl.h"
 #include "writer.h"
 
-/* Number that selects the session's random numbers. A step's number selects those of the step.
+/* Number that selects the session's random numbers. For a step, the step's number does this.
  * injected_faults.c, simulated_rank.c and kineto_frame.c use other such values. */
 #define SESSION_STREAM (UINT64_MAX - 3)
 
@@ -51,7 +51,7 @@ typedef struct nsys {
     tms_db *db;           /* owned */
     tms_nsys_session session;
     tms_placement placement; /* placement of the current rank */
-    int64_t process;         /* its globalPid */
+    int64_t process;         /* the rank's globalPid */
     int64_t n_launches;
     bool communicates; /* the rank's communicators have been created */
 } nsys;

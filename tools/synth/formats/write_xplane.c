@@ -15,8 +15,8 @@
 #include "synth/sim/host_clock.h"
 #include "writer.h"
 
-/* Number that selects the profile's random numbers. A step's number selects those of the step.
- * write_nsys.c lists the files that use other such values. */
+/* Number that selects the profile's random numbers. For a step, the step's number does this.
+ * write_nsys.c lists files that use other such values. */
 #define START_STREAM (UINT64_MAX - 4)
 
 enum {
@@ -78,8 +78,8 @@ enum { EVENT_RELEASE = TMS_KIND_COUNT + 1 };
 #define ALLOCATED_BYTES INT64_C(8589934592)
 #define HEAP_ADDRESS INT64_C(139926520725504)
 
-/* A line that the profiler derives from others, whose events are copies. The profiler numbers such
- * lines from 0xdeadbeef on, as signed 32-bit numbers. */
+/* Id of a line that the profiler derives from other lines: its events are copies of theirs. The
+ * profiler numbers such lines from 0xdeadbeef on, as signed 32-bit numbers. */
 #define DERIVED_ID ((uint64_t)(INT64_C(0xdeadbeef) + 1 - (INT64_C(1) << 32)))
 enum { LINE_DERIVED = TMS_TRACK_COUNT, LINE_COUNT };
 

@@ -53,7 +53,7 @@ typedef struct tms_format {
 /* A file that is being written. Each format's own struct starts with a tms_writer. */
 struct tms_writer {
     const tms_format *format; /* static */
-    int64_t count; /* number of events of the current rank so far that a reader must count */
+    int64_t count;            /* number of duration and instant events of the current rank so far */
 };
 
 extern const tms_format tms_format_kineto; /* one rank per file */

@@ -35,8 +35,8 @@ tms_span tms_cpu_open(tms_sim *sim, tms_kind kind, int64_t value) {
     tms_span result = {.begin_ns = sim->cpu_ns, .parent_id = sim->op_id};
 
     result.event = tms_events_push(sim->events, &event);
-    /* GPU work is linked to the innermost operator around it. Annotations in that operator do not
-     * count. */
+    /* GPU work is linked to the innermost operator around it, not to annotations in that
+     * operator. */
     if (tms_kind_get(kind)->shape == TMS_SHAPE_OP) {
         sim->op_id = event.external_id;
     }

@@ -36,7 +36,6 @@ void tms_cpu_copy(tms_sim *sim, tms_kind kind, int64_t bytes);
 /* Adds a [memory] record of torch's allocator. Negative bytes are a release. */
 void tms_cpu_allocate(tms_sim *sim, int64_t bytes);
 
-/* What a collective carries. */
 typedef struct tms_message {
     tms_collective what;
     tms_dtype dtype;

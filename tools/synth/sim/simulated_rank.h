@@ -26,7 +26,7 @@ typedef struct tms_task {
     tms_task_kind kind;
     int64_t reached_ns;  /* when the task's launch reaches the GPU */
     int64_t gap_ns;      /* minimum gap between the previous task's end and this task */
-    int64_t duration_ns; /* of work */
+    int64_t duration_ns; /* only for TMS_DO_WORK */
     size_t index;        /* index of the task's event or collective */
 } tms_task;
 

@@ -15,7 +15,7 @@ typedef enum tms_work { TMS_WORK_COMPUTE, TMS_WORK_COMM, TMS_WORK_MEMORY, TMS_WO
  * of intervals. */
 typedef struct tms_times {
     int64_t window_ns;
-    int64_t work_ns[TMS_WORK_COUNT]; /* each kind's union */
+    int64_t work_ns[TMS_WORK_COUNT]; /* length of the union of each kind's intervals */
     int64_t overlap_ns;              /* communication overlapped by computation */
     int64_t exposed_comm_ns;         /* communication not overlapped by computation */
     int64_t exposed_memory_ns;       /* copies that overlap neither computation nor communication */

@@ -133,8 +133,8 @@ static bool are_stores(int n, char *const *words) {
     return true;
 }
 
-/* Prints a command, and as a shell comment what it does: on the same line or, if there is no room,
- * on the line above. */
+/* Prints a command and, as a shell comment, what the command does. The comment is on the same line
+ * or, if there is no room, on the line above. */
 static void print_command(const char *command, const char *store, const char *behind,
                           const char *what) {
     const char *blank = *behind ? " " : "";

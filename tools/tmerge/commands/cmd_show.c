@@ -49,7 +49,6 @@ typedef struct request {
     tm_text_style style;
 } request;
 
-/* Tables to print. */
 typedef struct chosen {
     const tm_table_def **defs; /* owned */
     size_t n;

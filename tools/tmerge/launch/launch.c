@@ -152,7 +152,7 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return remove(path);
 }
 
-/* Makes a temporary folder. Returns false if no place for it can be written. */
+/* Makes a temporary folder. Returns false if it can be made nowhere. */
 static bool make_folder(char *out, size_t size) {
     const char *const places[] = {getenv("TMPDIR"), "/tmp", "/dev/shm"};
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {

@@ -22,10 +22,9 @@ static struct {
     bool redraws;
     const char *phase; /* NULL: none */
     double began;      /* start of the phase [s] */
-    double printed; /* when the latest line was printed, as the age of its phase or bar [s]; 0: no
-                       line was printed */
-    bool has_bar;   /* a bar is shown, which tm_line_bar draws instead of the thread */
-    int drawn;      /* characters on the line */
+    double printed;    /* age of the phase or bar when it was last printed [s]; 0: not yet */
+    bool has_bar;      /* a bar is shown, which tm_line_bar draws instead of the thread */
+    int drawn;         /* characters on the line */
 } line = {.lock = PTHREAD_MUTEX_INITIALIZER, .changed = PTHREAD_COND_INITIALIZER};
 
 static double now(clockid_t clock) {

@@ -71,7 +71,7 @@ static double weight(const tm_table *table, size_t row, double of_ns) {
     const double step_ns = step_of(table, row, of_ns);
     const tm_cell *change = tm_table_cell(table, row, "change");
     const tm_cell *pct = tm_table_cell(table, row, "change_pct");
-    if (change->null) /* the figure exists only in A or only in B; changes come first */
+    if (change->null) /* the figure exists only in A or only in B; most changes come before it */
         return 2.0 * LEAST_WEIGHT;
     if (strcmp(text_of(table, row, "unit"), "%") == 0)
         return fabs(change->value.r);

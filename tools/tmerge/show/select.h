@@ -12,8 +12,8 @@ typedef struct tm_selection {
                            are only read */
     tm_table_def read, shown; /* definitions of all columns that are read, and of the shown ones */
     const tm_table_def *of;
-    int rank, step, sort, level; /* indices in `read` of the columns rank and step, of the column to
-                                    sort by, and of the level; -1: none */
+    int rank, step, sort, level; /* indices in `read` of the columns `rank` and `step`, of the
+                                    column to sort by, and of the column `level`; -1: none */
     tm_where_table where;
     tm_tables held; /* the selected rows if is_held is set */
     bool is_held;

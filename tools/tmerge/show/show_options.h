@@ -30,8 +30,8 @@ void tm_choice_free(tm_choice *choice);
  * them. */
 const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
 
-/** Returns whether the user asked for the rows of @p def whose column level is @p level: by naming
- * no table, this table, or the table that had only these rows in the previous version. */
+/** Returns whether the user asked for the rows of @p def that have @p level in the column `level`:
+ * by naming no table, this table, or the table that formerly had only these rows. */
 bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and

@@ -138,7 +138,7 @@ void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_color
 typedef struct clocks {
     int64_t ranks, domains, components;
     int64_t worst_ns;        /* maximum uncertainty */
-    int64_t low_ns, high_ns; /* of the offsets */
+    int64_t low_ns, high_ns; /* minimum and maximum offset */
     int64_t early;        /* number of ranks with GPU events that start long before their launch */
     int64_t earliest_ns;  /* the longest time from such an event to its launch */
     int64_t late;         /* number of ranks with kernels that end long after a wait for them */
@@ -329,8 +329,8 @@ static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
                colors->warning, colors->off);
 }
 
-/* Returns whether the last rank is known for more collectives than the matched ones, that is, also
- * for some incomplete ones. */
+/* Returns whether the rank that came last is also known for some incomplete collectives. There are
+ * then more collectives with a known last rank than matched ones. */
 static bool barriers_tell(const tm_tables *tables, int64_t matched) {
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
     bool more = false;

@@ -80,7 +80,6 @@ static int write_advice(const tm_tables *tables, int lines, char out[TEXT_MAX]) 
     return tm_console_lines(out, column, tm_console_width());
 }
 
-/* Texts of a verdict. */
 typedef struct verdict {
     const char *headline, *saved, *evidence; /* "" for none */
     int fixed;                               /* number of lines of `headline` and `saved` */
