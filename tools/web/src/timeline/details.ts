@@ -168,7 +168,7 @@ function eventWords(row: number, controller: Controller): Words {
   const rank = job.ranks[track.at]!,
     begin = events.begin[row]!,
     duration = events.duration[row]!;
-  const step = stepAt(job, track.at, begin),
+  const step = track.kind === model.THREAD ? null : stepAt(job, track.at, begin), // on a thread, the annotation below shows the step
     title = job.names[events.name[row]!] ?? "";
   const where = f.joined(
     ", ",

@@ -182,7 +182,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
     "The most exposed operations",
     rows.length > 0
       ? [
-          "GPU time in which an operation ran and its rank computed nothing, including waiting for the last rank. Click a heading to sort.",
+          "GPU time in which an operation ran and its rank computed nothing. Part of it may be waiting for the last rank; waiting that computation hides does not count. Click a heading to sort.",
           exposedInstances(job, rows),
         ]
       : empty(none),
@@ -362,7 +362,8 @@ function unmatched(job: Job): HTMLElement {
   const table = job.table("collectives.unmatched"),
     all = job.table("overlap.kind").sum("count");
   const title = "What could not be matched between ranks";
-  if (table.n === 0) return section(title, "Every communication kernel belongs to an operation.");
+  if (table.n === 0)
+    return section(title, "Every recorded communication kernel was matched. An operation is incomplete if some ranks did not record it.");
   const reasons = table
     .groups(["reason"])
     .map(({ texts: [reason], sum }) => ({ reason: String(reason), count: sum("count") }))
