@@ -5,7 +5,6 @@
 #include "timeline_fixture.h"
 #include "tmerge/analysis.h"
 
-/* A job under construction. */
 typedef struct small_job {
     ground ground;
     tm_tables tables;

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-/* Middle of the window in true time, since the epoch as in traces. */
+/* Middle of the window: true time since the epoch, as in traces. */
 #define MIDDLE_NS INT64_C(1700000000000000000)
 #define SECOND_NS 1e9
 
@@ -175,7 +175,7 @@ static void add_groups(clock_job *job, double at, part *parts) {
     }
 }
 
-/* Adds a send that fits a buffer: it ends at once, and bounds only the receive's end. */
+/* Adds a message that fits a buffer: the send ends at once, and the receive ends after it. */
 static void add_message(clock_job *job, int from, int to, double at) {
     double sent = at + next_exponential(&job->random, 200e3);
     double asked = at + next_exponential(&job->random, 200e3);
@@ -225,7 +225,7 @@ static void add_step(clock_job *job, double at) {
     free(parts);
 }
 
-/* Extends the window of a clock that is set from its first to its last recorded time. */
+/* If a clock is set, its window extends from its first to its last recorded time. */
 static void set_window(const clock_plan *plan, tm_clock_domain *domain) {
     double half = (double)domain->length_ns / 2.0;
     double first = fmin(-half, plan->set_ns), last = fmax(0.0, half + plan->set_ns);

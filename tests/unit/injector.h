@@ -18,7 +18,6 @@ typedef enum injection {
  * If n is 0, no call fails, and the call stack of each call is recorded. */
 void inject(injection what, int n);
 
-/** Returns the number of recorded calls. */
 int n_recorded(void);
 
 /** Returns whether the n-th recorded call (from 1) is worth a test: it is the 1st, 2nd, 4th, 8th

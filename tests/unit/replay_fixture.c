@@ -276,7 +276,8 @@ static void operate(making *m, uint64_t operation) {
         if (chance(m, 30))
             continue;
         uint32_t kernel = launch(m, r, stream);
-        bool lacks = joined && chance(m, 5); /* no arrival: the kernel follows the operation */
+        /* true: the kernel starts after the operation, but does not arrive at it */
+        bool lacks = joined && chance(m, 5);
         uint32_t visit = replay_visit(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
         if (lacks)
             join(m, r, visit);

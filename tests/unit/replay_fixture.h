@@ -56,7 +56,7 @@ typedef struct replay_shape {
     size_t n_ranks, n_actions;
     uint32_t operations_in_100; /* percentage of actions that are operations */
     uint32_t zeros_in_100;      /* percentage of weights that are 0 */
-    uint32_t misses_in_100;     /* percentage of ends of streams that a rank's step lacks */
+    uint32_t misses_in_100;     /* percentage of stream ends that a step does not wait for */
     int64_t largest, least;     /* bounds of the weights [ns] */
 } replay_shape;
 

@@ -17,14 +17,14 @@
 /* A simulated group of layers of one kind. A step's last operation may have another kind. */
 typedef struct group_spec {
     int64_t n_ranks, steps, per_step; /* per_step: operations in a step */
-    int64_t gap_ns, jitter_ns;        /* time between two ends */
+    int64_t gap_ns, jitter_ns;        /* time between two ends, and its jitter */
     int64_t step_gap_ns;              /* additional gap between two steps */
     int64_t noise_ns;                 /* maximum noise of an end on one rank */
-    int64_t offset_ns, drift_ppm;     /* maximum of a rank's clock */
+    int64_t offset_ns, drift_ppm;     /* maximum offset and drift of a rank's clock */
     int64_t lost_permille;
     int64_t skipped_steps; /* maximum number of steps by which a recording begins late */
     bool knows_steps, last_differs;
-    int64_t late_permille, late_ns; /* ends that are late on one rank */
+    int64_t late_permille, late_ns; /* ends that are late on one rank: their share, and how late */
     int64_t broadcasts; /* number of back-to-back broadcasts at the start of a step; a rank is late
                            to all of them by up to four broadcasts */
 } group_spec;

@@ -41,7 +41,6 @@ typedef struct span {
 #define WINDOW_28 "\x28\xb5\x2f\xfd\0\x90\1\0\0"
 #define ZEROS_8 "\0\0\0\0\0\0\0\0"
 
-/* Result of reading a source to its end. */
 typedef struct outcome {
     tm_status status;
     tm_vec bytes; /* the bytes that were read */
@@ -65,9 +64,8 @@ tm_source *open_file(span content);
 /* Reads a source in steps to its end or a failure, checks what always holds, and closes it. */
 outcome drain(tm_source *source, size_t step);
 
-/* Reads the bytes in way i. A way is a combination of three choices: the number of bytes that the
- * caller reads at once; the size of the input pieces, or a file; decoding by the reader or ahead of
- * it. */
+/* Reads the bytes in way i. A way combines three choices: how many bytes the caller reads at once;
+ * the size of the input pieces, or a file; and whether decoding runs ahead of the reader. */
 enum { N_WAYS = 7 * 6 * 2 };
 outcome read_in_way(span encoded, size_t way);
 

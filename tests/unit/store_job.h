@@ -251,7 +251,7 @@ static inline void store_put_bytes(const char *path, const void *bytes, size_t s
     assert_int_equal(fclose(file), 0);
 }
 
-/* Returns the file offset of the last byte of a dataset, or of its second chunk; -1: no data. */
+/* Returns the offset of the last byte of a dataset, or of its second chunk if any; -1: no data. */
 static inline off_t store_last_byte(const char *path, const char *dataset_path) {
     hid_t file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     hid_t dataset = H5Dopen2(file, dataset_path, H5P_DEFAULT);
@@ -278,7 +278,7 @@ static inline void store_assert_bytes(const char *path, const void *expected, si
     free(bytes);
 }
 
-/* Writes the checksums that HDF5's changes have removed. All bytes count as structure. */
+/* Writes checksums, which a change by HDF5 removes. All bytes count as structure. */
 static inline void store_seal(const char *path) {
     int fd = open(path, O_RDWR);
     struct stat status;

@@ -15,7 +15,7 @@ typedef struct advice_case {
     const char *expected; /* "rule severity cost bound ranks", one item after another */
 } advice_case;
 
-/* Adds a row. If @p cells begin with "*", adds a row for each rank, with the rank's number. */
+/* Adds a row. If @p cells begins with "*", adds a row for each rank, with the rank's number. */
 static void add_given(tm_tables *tables, const char *table, const char *cells) {
     if (cells[0] != '*') {
         add_row(tables, table, cells);
@@ -109,9 +109,9 @@ TEST(a_job_without_trouble_gets_no_advice) {
 TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
-        /* The straggler causes 3/4 of 4 x 100 ns of exposed waiting: 300. So 300 of 600 exposed ns
-         * are left, 7.5 %. But half of the exposed time was waiting, so rank 1 decides: 4 x 10 ns
-         * are 1 %. */
+        /* The ranks wait for 400 of 4 x 150 exposed ns. The straggler causes 3/4 of the waiting,
+         * 300. The other 300 are 7.5 % of the GPU time. But waiting is at least half of the exposed
+         * time, so each rank counts with the exposed 10 ns of rank 1: 4 x 10 are 1 %. */
         {WAITING,
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "straggler warning 100 upper 1"},
@@ -135,16 +135,16 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.finding finding=1 rank=3 shape=throughout caused_share=0.125;" STRAGGLERS
          "stragglers.rank rank=3 verdict=straggler;" EXPOSED_BY_STEP,
          "straggler warning 175 upper 1, 3"},
-        /* 300 ns of waiting are hidden behind computation. Three ranks wait for the straggler, each
-         * for at most the 50 ns by which it is slower. */
+        /* The ranks wait for 300 ns, hidden behind computation. Three ranks wait for the straggler,
+         * each for at most the 50 ns by which it is slower. */
         {"comm_ns=100 overlap_ns=100",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1 excess_ns=50; stragglers.rank rank=0 wait_ns=300; "
          "stragglers.rank rank=1 verdict=straggler;",
          "straggler warning 50 upper 1"},
-    /* Rank 1 causes 0.4 of 4 x 300 ns: 480, lost by 3 ranks. Others cause 720, lost by 4 ranks.
-     * Rank 1 alone saves 20 ns. If the plan saves 20, nothing is left for other ranks; if it saves
-     * 50, 3 % are left. */
+    /* The ranks wait for 4 x 300 ns. Rank 1 causes 0.4 of this: 480, lost by 3 ranks. Others cause
+     * 720, lost by 4 ranks. Fixing rank 1 saves 20 ns. If the plan saves 20 ns, nothing is left for
+     * other ranks; if it saves 50, 3 % are left. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
@@ -158,14 +158,14 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.4;" STRAGGLERS,
          "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
-    /* Hidden waiting costs nothing. But the headline says that less host work saves 6 %. */
+    /* Hidden waiting costs nothing. But by the headline, less host work saves 6 %. */
 #define LED_BY_HOSTS                                                                               \
     "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job verdict=event " \
     "headline=Making~host~work~between~launches~as~short~as~on~the~median~rank~saves~6.0~%~of~a~"  \
     "step~(60~ns); whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "   \
     "what=kind name=host ranks=4 saved_ns=60 saved_pct=6 sure=true;"
         {"", LED_BY_HOSTS, "late_ranks warning 0 upper all"},
-        /* The verdict is a bubble: receives wait, too, and earlier communication does not help. */
+        /* If the verdict is a bubble, receives count as waiting, and no other advice is given. */
         {"comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=100",
          "stragglers.job verdict=bubble evidence=E; overlap.kind *kind=recv exposed_comm_ns=200;",
          "late_ranks critical 300 upper all"},
@@ -179,13 +179,13 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
 #define UNEVEN "comm_ns=90 overlap_ns=0 exposed_comm_ns=90 exposed_wait_ns=90"
     static const advice_case cases[] = {
-        /* 90 above a mean of 900 is 10 %; each of the four ranks loses it */
+        /* rank 2 computes 90 ns more than the mean of 900, 10 %; each of the four loses 90 */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
          "imbalance warning 90 upper 2"},
-        /* each step takes half the time; steps 2 and 3 have another maximum, so no rank is named;
-         * the partial step does not count */
+        /* each of three steps takes a third of the time; in steps 2 and 3 another rank computes
+         * most, so no rank is named; the partial step 4 does not count */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=450 imbalance_ns=45 max_rank=2; imbalance.step "
          "step=2 mean_compute_ns=450 imbalance_ns=45 max_rank=1; imbalance.step step=3 "
@@ -193,10 +193,10 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "imbalance_ns=900 max_rank=3; overlap.step rank=0 step=4 partial=true exposed_comm_ns=0; "
          "imbalance.job max_rank=2;",
          "imbalance warning 90 upper all"},
-        /* 89 of 900 is 9.9 %, too little for an item on imbalance */
+        /* 89 of 900 ns is 9.9 %, too little for an item on imbalance */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
-        /* 840 of 4 x 300 ns are left, but fixing ranks other than 2 saves nothing */
+        /* 840 of 4 x 300 ns of waiting are no imbalance, but only fixing rank 2 saves anything */
         {BOTH_LATE,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=rank name=2 saved_ns=90 saved_pct=9; "
@@ -210,14 +210,14 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
          "shape=throughout caused_share=1; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2;",
          "straggler warning 120 upper 2"},
-        /* it explains 144 of 360; its additional computation is not a second cause */
+        /* the straggler explains 144 of 4 x 90 ns; its longer computation is not a second cause */
         {UNEVEN,
          "stragglers.job verdict=persistent rank=2 evidence=E; stragglers.finding rank=2 "
          "shape=throughout caused_share=0.4; stragglers.rank rank=2 relative_speed=0.9 "
          "verdict=straggler; imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; "
          "imbalance.job max_rank=2;",
          "straggler warning 48 upper 2, late_ranks note 54 upper all"},
-        /* one step has 88 of the 90 ns, caused by one rank */
+        /* step 3 has 88 of the 90 ns of imbalance, caused by rank 3 */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=300 imbalance_ns=1 max_rank=0; imbalance.step "
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=1; imbalance.step step=3 "
@@ -248,8 +248,7 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100", "",
          "communication warning 100 upper all"},
         {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", "", ""},
-        /* the saving counts as half of the 400 ns: it sorts after a wait of 210, and before a wait
-         * of 190 */
+        /* when sorting, the 400 ns count half: after a wait of 210, and before a wait of 190 */
         {"comm_ns=500 overlap_ns=100 exposed_comm_ns=400",
          "input.rank *step_ns=1000 stall_ns=210 waits=1;",
          "input critical 210 upper all, exposed_communication critical 400 upper all"},
@@ -266,13 +265,13 @@ TEST(an_idle_gpu_is_counted_once) {
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
         {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
          "gpu_utilization warning 300 exact all"},
-        /* The GPUs idle for 100 ns together and 250 in turn. The host's saving is not used. */
+        /* The GPUs idle for 100 ns together and 250 in turn. Faster hosts do not count. */
         {"",
          "overview.job gpu_utilization_pct=65; idle.rank *idle_ns=100 host_work_ns=100 "
          "turns_ns=250; "
          "whatif.item what=limit name=host saved_ns=900 saved_pct=90;",
          "gpu_utilization warning 350 exact all"},
-        /* 150 of 300 idle ns are waiting for input; the other 15 % are below 20 % */
+        /* 150 of 300 idle ns are waiting for input; the other 15 % of the time are below 20 % */
         {"",
          "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "
          "*step_ns=1000 stall_ns=150 waits=1;",
@@ -319,7 +318,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
         {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
         {"", "transfers.kind " COPY "pageable overlap_ns=11;", ""},
-        /* 50 of 4,000 ns are 1 %, too few; 80 ns are 2 %. Another rule is about pageable copies */
+        /* 50 of 4,000 ns are 1 %, too few; 80 are 2 %. Pageable copies have their own rule. */
         {"", "transfers.kind " COPY "pinned overlap_ns=0;", ""},
         {"",
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 overlap_ns=0 "
@@ -328,7 +327,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
         {"",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20;",
          "exposed_copies critical 150 upper all"},
-        /* two directions at once: 620 ns have copies, of which 20 overlap computation */
+        /* two directions at once: copies run in 620 ns, of which 20 overlap computation */
         {"memory_ns=620",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20; "
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 overlap_ns=0;",
@@ -339,7 +338,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
          "host_memory=device; transfers.kind rank=0 kind=ptop count=1 bytes=9 total_ns=9 "
          "union_ns=320 overlap_ns=20;",
          ""},
-        /* 8 of 10 calls are in steps; they took 80 of 100 ns, which is 2 % */
+        /* 8 of 10 calls are in steps: they took 80 of 100 ns, 2 % of the GPU time */
         {"",
          "overview.job steps=8; transfers.allocation rank=0 call=cudaMalloc calls=10 step_calls=8 "
          "total_ns=100;",
@@ -355,14 +354,14 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
 TEST(steps_and_phases_count_from_their_thresholds_on) {
 #define CLASS "classes.work level=class "
     static const advice_case cases[] = {
-        /* mean 120, deviation sqrt((400 + 400 + 1600) / 3) = 28; each rank loses 40 */
+        /* mean 120 ns, deviation sqrt((400 + 400 + 1600) / 3) = 28; each rank loses 160 - 120 */
         {"",
          "imbalance.step step=1 step_ns=100; imbalance.step step=2 step_ns=100; imbalance.step "
          "step=3 step_ns=160;",
          "step_variation warning 40 upper all"},
         {"", "imbalance.step step=1 step_ns=100; imbalance.step step=3 step_ns=160;", ""},
-        /* Work from before the recording runs into the first step (4), which is skipped. Three
-         * steps are left (100, 100, 160), or only two, which are too few. */
+        /* Work from before the recording runs into the first step, 4, so this step is left out.
+         * Three steps (100, 100, 160 ns) are left, or only two, which are too few. */
         {"",
          "overlap.step *step=4 partial=false; imbalance.step step=4 step_ns=300; imbalance.step "
          "step=5 step_ns=100; imbalance.step step=6 step_ns=100; imbalance.step step=7 "
@@ -377,7 +376,7 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "optimizer warning 100 upper all"},
         /* without GPU events of the optimizer, there is no item */
         {"", "phases.step *step=1 step_ns=1000 optimizer_ns=250 gpu_optimizer_ns=0;", ""},
-        /* each rank stalls for 4,000 ns on the host, but the job takes only 3,500 */
+        /* each rank waits on the host for 4,000 ns, but the job takes only 3,500 */
         {"", "input.rank *step_ns=5000 stall_ns=4000 waits=1; job.job duration_ns=3500;",
          "input critical 3500 upper all"},
         /* operators that could use tensor cores take 360 of 3,600 ns of computation */
@@ -412,8 +411,8 @@ TEST(steps_and_phases_count_from_their_thresholds_on) {
          "overview.job tensor_core_pct=1; " CLASS "bits32_ns=300 tf32_ns=0; " CLASS
          "bits32_ns=60 tf32_ns=0;",
          "precision note - - all"},
-        /* TF32 counts half: (180 + 360 / 2) of 3,600 ns are 10 %, (180 + 359 / 2) are less, and
-         * (900 + 360 / 2) are 30 % */
+        /* TF32 counts half: FP32 and half of TF32 are (180 + 360 / 2) of 3,600 ns, 10 %; or (180 +
+         * 359 / 2), less; or (900 + 360 / 2), 30 % */
         {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=360;",
          "precision note - - all"},
         {"", "overview.job tensor_core_pct=1; " CLASS "bits32_ns=180 tf32_ns=359;", ""},
@@ -446,7 +445,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
 #define STEP(n) "memory.step rank=1 device=cuda:1 step=" n ";"
     static const advice_case cases[] = {
         {"", "memory.device rank=2 device=cuda:2 capacity_pct=95;", "memory warning - - 2"},
-        /* the memory is well used: in training and in inference */
+        /* the memory is well used: below 95 %, and in training at least 50 % */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=94.9; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=0 total_ns=0; transfers.allocation rank=1 call=cudaFree "
@@ -460,7 +459,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
          "memory.device rank=1 device=cuda:1 capacity_pct=10; memory.device rank=2 device=cuda:2 "
          "capacity_pct=50;" TRAINING,
          ""},
-        /* an allocator that frees memory in steps, at 85 % of the capacity and just below */
+        /* the allocator frees memory in steps; the peak is 85 % of the capacity, or just below */
         {"",
          "memory.device rank=2 device=cuda:2 capacity_pct=85; transfers.allocation rank=2 "
          "call=cudaFree calls=9 step_calls=1 total_ns=0; overview.job steps=9;",
@@ -473,7 +472,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
          "memory.device *device=cuda:0 capacity_pct=98; input.rank *step_ns=1000 stall_ns=100 "
          "waits=1;",
          "memory critical - - all, input critical 100 upper all"},
-        /* in 1,000 steps, 1 MB is added; 100 MB are free */
+        /* 1 MB is added in 1,000 steps; 100 MB are free */
         {"", "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4"),
          "memory_growth warning - - 1"},
         /* here one step freed memory, or there are too few steps */
@@ -481,7 +480,7 @@ TEST(memory_that_fills_is_reported_and_what_ends_the_job_comes_first) {
          "memory.device " GROWS "growing_steps=3;" STEP("1") STEP("2") STEP("3") STEP("4")
              STEP("5"),
          ""},
-    /* Step 2 peaks at 13, the others at 10 or less. This counts for a device, not for the host. */
+    /* Step 2 peaks at 13 B, the others at 10 or less. This counts on a device, not on the host. */
 #define PEAK(device, n, peak) "memory.step rank=1 device=" device " step=" n " peak_bytes=" peak ";"
         {"",
          "memory.device rank=1 device=cuda:1 peak_bytes=13 spike_step=2;" PEAK("cuda:1", "1", "10")
@@ -503,7 +502,7 @@ TEST(poor_clocks_and_missing_ranks_are_reported) {
          "clock_quality warning - - all"},
         {"", "clock.check matched=100 violations_after=1 worst_after_ns=9999;", ""},
         {"", "clock.rank rank=0 domain=0 set_ns=-7;", "clock_quality warning - - all"},
-        /* the threshold is 2 sqrt(2) 100 ns = 282.8 ns */
+        /* the joint uncertainty of two clocks is 2 sqrt(2) 100 ns = 282.8 ns */
         {"",
          "clock.rank rank=0 domain=1 uncertainty_ns=100; collectives.kind kind=allreduce "
          "median_skew_ns=282;",
@@ -548,7 +547,7 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         SPENT("infeed_ns=40 input_wait_ns=9", ""),
         SPENT("infeed_ns=40 input_wait_ns=10", "input warning 50 upper all"),
         SPENT("infeed_ns=100 input_wait_ns=100", "input critical 200 upper all"),
-    /* The stages of input, which count if input takes over a tenth of the steps. */
+    /* The stages of the input pipeline count if input takes over a tenth of the steps. */
 #define STAGES(input, own, enqueue, expected)                                                      \
     {"",                                                                                           \
      XSPACE STEPS("input_ns=" input) "pipeline.host host=h self_ns=100 preprocessing_ns=" own      \
@@ -560,25 +559,24 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
         STAGES("101", "70", "30", "input_host note - - all, input_transfer note - - all"),
         STAGES("100", "50", "50", ""),
 #undef STAGES
-    /* TPUs have their own thresholds for collectives. The store has the device's kind. */
+    /* TPUs have their own thresholds for collectives. job.job has the kind of device. */
 #define ON_TPU(parts, expected)                                                                    \
     {"", "job.format format=xplane; job.job steps=10 device_kind=TPU;" STEPS(parts), expected}
         ON_TPU("collectives_ns=59", ""),
         ON_TPU("collectives_ns=60", "collectives warning 60 upper all"),
         ON_TPU("collectives_ns=300", "collectives critical 300 upper all"),
 #undef ON_TPU
-        /* Barriers are part of collectives. From a tenth of the steps on, they get their own item,
-         * and the other 20 ns are left. */
+        /* Barriers are part of collectives. If they take a tenth of the steps, they get their own
+         * item, and only the other 20 ns count as collectives, too few for an item. */
         SPENT("collectives_ns=120 barrier_ns=100", "barrier warning 100 upper all"),
         SPENT("collectives_ns=120 barrier_ns=99", "collectives warning 120 upper all"),
-        /* late_ranks explains 240 of 4 x 120 ns of collectives as waiting, so 60 ns a rank are
-         * left. */
+        /* 60 of the 120 ns of collectives are waits, which late_ranks reports; 60 are left. */
         {"exposed_wait_ns=60", XSPACE STEPS("collectives_ns=120") "stragglers.job verdict=none;",
          "collectives warning 60 upper all, late_ranks note 60 upper all"},
         SPENT("compute_16_ns=10 compute_32_ns=90", ""),
         SPENT("compute_16_ns=9 compute_32_ns=91", "compute_16_bit note - - all"),
         SPENT("compute_16_ns=9 compute_32_ns=91 compute_untyped_ns=101", ""),
-        /* 40 of 400 ns are a tenth; 39 are less. */
+        /* copy-done takes 40 of 400 ns, a tenth; or 39, less */
         {"",
          XSPACE "hlo.work level=category category=copy-done self_ns=40; hlo.work level=category "
                 "category=fusion self_ns=360;",
@@ -587,7 +585,7 @@ TEST(jobs_of_xla_are_held_against_the_bounds_of_xprof) {
          XSPACE "hlo.work level=category category=copy-done self_ns=39; hlo.work level=category "
                 "category=fusion self_ns=361;",
          ""},
-        /* These rules apply only to XSpace. The usual rule on communication does not. */
+        /* These rules apply only to XSpace. There, the usual rule on communication does not. */
         {"", "job.job steps=10;" STEPS("launch_ns=900 output_ns=900 other_ns=900"), ""},
         {"comm_ns=400 overlap_ns=0 exposed_comm_ns=400", XSPACE, ""},
         /* Without steps, time without work is not counted as other time. */
@@ -613,14 +611,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     } cases[] = {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
-        /* unmatched time may be waiting: here 120 of 150 ns, and 60 of 150 below */
+        /* unmatched time may be waiting: here 120 of 150 exposed ns, and 60 of 150 below */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
          "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",
          "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=60", "", "two halves of a batch", "of this time"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_fwd") ";", "two halves of a batch", "buckets"},
-        /* kernels over lists of tensors: only an optimizer's functor means training */
+        /* kernels over lists of tensors: only an optimizer's functor shows that it is training */
         {HIDES_BADLY,
          "kernels.kernel " SMALL("multi_tensor_apply_kernel<FusedSgdMathFunctor<4>>") ";",
          "smaller buckets", "halves"},
@@ -644,10 +642,10 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "40.0 % of the GPU time (400 ns a rank) is exposed waiting for late ranks; rank 2 "
          "caused most, 50 % of all waiting.",
          "named"},
-    /* kept_ns is GPU time without computation. With 3 stages and 16 / (2 senders x 2 steps) = 4
-     * passes, a schedule explains (4,000 - 1,000) x 2 / 4 = 1,500 ns, more than all 1,000; of 2,400
-     * it explains (4,000 - 2,400) x 2 / 4 = 800. Twice as many micro-batches save half of 1,000 or
-     * 800: 12.5 or 10 % of 4,000. */
+    /* @p kept_ns is GPU time without computation, of 4,000 ns. With 3 stages and 16 / (2 senders x
+     * 2 steps) = 4 passes, a schedule explains up to (4,000 - kept) x 2 / 4 = 1,500 of 1,000 ns, or
+     * 800 of 2,400. Twice as many micro-batches save half of 1,000 or 800: 12.5 or 10 % of
+     * 4,000. */
 #define BUBBLE(kept_ns)                                                                            \
     "stragglers.job verdict=bubble; job.job steps=2; whatif.job step_ns=480; stragglers.pipeline " \
     "stages=3 transfers=16 senders=2 kept_ns=" kept_ns ";"
@@ -657,7 +655,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "Saves at most 10.0 % of a step (48 ns), with twice as many micro-batches.", "now and"},
         {"exposed_wait_ns=400", "stragglers.job verdict=bubble;",
          "it is also unknown how much a larger number of micro-batches would save.", "now and"},
-        /* looks only at gaps of the rank to fix; "collect" has 60 of their 110 ns */
+        /* only the gaps of rank 1, which is to be fixed, count; "collect" has 60 of their 110 ns */
         {"",
          LED_BY_HOSTS "whatif.item what=rank name=0 ranks=1; whatif.item what=rank name=1 ranks=1; "
                       "whatif.item what=plan name=1 ranks=1 saved_ns=50 saved_pct=5; idle.gap "
@@ -686,15 +684,15 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "DataLoader(pin_memory=True)", "cudaMallocHost"},
         {"", "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200;",
          "CUDA or HIP graphs", "torch"},
-        /* For an episode, the GPU is judged by the steps of the episode. With two findings, both
-         * are named. The host is not named if nothing points to it. */
+        /* In an episode, only its steps show whether the GPU is slow. If there are two findings,
+         * both are named. The host is not named if nothing points to it. */
         {"exposed_wait_ns=400",
          "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=episode unit=step from=2 to=3 caused_share=1; overlap.step rank=0 step=2 "
          "window_ns=9 compute_ns=5; overlap.step rank=1 step=2 window_ns=9 compute_ns=9;",
          "Look at the GPU of rank 1 in steps 2 to 3: ", "the host"},
-    /* Rank 1 idles for 70 ns more than rank 0. For 35 or 34 of these it waits longer than rank 0
-     * for batches, which is half of them, or less. */
+    /* Rank 1 idles for 70 ns more than rank 0. It waits for batches for 35 or 34 ns more than rank
+     * 0: half of the 70 or less. */
 #define LATE_IN_STEP(of_0, of_1)                                                                   \
     "stragglers.job verdict=episode rank=1 evidence=E; stragglers.finding rank=1 shape=episode "   \
     "unit=step from=2 to=2 caused_share=1; overlap.step rank=0 step=2 window_ns=99 compute_ns=20 " \
@@ -737,7 +735,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "level=kernel kernel=k "
          "operator=record_param_comms total_ns=9;",
          "of a batch. 15.0 %", "launched"},
-        /* FP32 takes 360 of 3,600 ns. This counts more than 716 ns of TF32, and less than 724. */
+        /* FP32 takes 360 of 3,600 ns. It counts double: more than 716 ns of TF32, less than 724. */
         {"", "overview.job tensor_core_pct=1; classes.work level=class bits32_ns=360 tf32_ns=716;",
          " in FP32 take 10 % of the compute time (90 ns a rank); those in TF32 take 20 % (179 ns a "
          "rank).",
@@ -750,7 +748,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "call=cudaStreamSynchronize inside=step lost_ns=5 calls_per_step=24;",
          "queue. Most of it is in \"cudaStreamSynchronize\" in \"step\", 24 calls a step. Kernels",
          " of \""},
-        /* "forward" has 60 of 100 ns of the longest gaps; 40 are too few to name it */
+        /* the host is in "forward" for 60 of 100 ns of the longest gaps; 40 are too few */
         {"",
          "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 host_work_ns=900; idle.gap "
          "rank=0 duration_ns=100 cause=host_work host=forward host_ns=60; idle.gap rank=0 "
@@ -802,14 +800,14 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "transfers.kind rank=0 kind=htod count=1 bytes=0 total_ns=9 union_ns=90 overlap_ns=0 "
          "host_memory=pinned;",
          "1 copy between", "MB"},
-        /* 100 of 100 + 300 - 60 ns are hidden: 29 % */
+        /* without 60 ns of waits, 100 of 340 ns of communication are hidden: 29 % */
         {"comm_ns=400 overlap_ns=100 exposed_comm_ns=300 exposed_wait_ns=60",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=300;",
          "Without these waits, 29 % of communication is hidden. The largest part of the exposed "
          "time is AllReduce (300 ns a "
          "rank, with waiting).",
          "rank)."},
-        /* computation that could hide communication: 20 ns are left, for 390 ns of communication */
+        /* only 20 of 30 ns of computation are left to hide 390 ns of communication */
         {"compute_ns=30 comm_ns=400 overlap_ns=10 exposed_comm_ns=390",
          "overlap.kind *kind=allreduce exposed_comm_ns=390;", "Communicate less or faster",
          "Start communication"},
@@ -817,9 +815,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "The largest part of the exposed time is communication of unknown kind", "is other"},
         {HIDES_BADLY, "overlap.kind *kind=recv exposed_comm_ns=150;", "micro-batches, interleaved",
          "Start communication"},
-        /* 4 x 100 of the 4 x 250 exposed ns are waiting for late ranks, and none of this is in
-         * receives. After subtraction, 4 x 30 ns of AllReduce and 4 x 120 ns of receives are
-         * left. */
+        /* 4 x 100 of the 4 x 250 exposed ns are waiting for late ranks, all in AllReduce. So 4 x 30
+         * ns of AllReduce and 4 x 120 ns of receives are left. */
         {"comm_ns=300 overlap_ns=50 exposed_comm_ns=250 exposed_wait_ns=100",
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=130; "
          "overlap.kind *kind=recv exposed_comm_ns=120;",
@@ -829,7 +826,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "stragglers.job verdict=inconclusive; overlap.kind *kind=allreduce exposed_comm_ns=190; "
          "overlap.kind *kind=recv exposed_comm_ns=60;",
          ". The largest part of the exposed time is AllReduce (190 ns a rank)", "micro-batches"},
-        /* 120 of 150 ns are unmatched */
+        /* 120 of 150 exposed ns are unmatched */
         {HIDES_BADLY " exposed_unmatched_ns=120",
          "overlap.kind *kind=recv exposed_comm_ns=150; bubble.pair from_rank=0 to_rank=1 "
          "late_sender_ns=90; bubble.pair from_rank=1 to_rank=2 late_sender_ns=250;",
@@ -837,7 +834,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "these operations, receivers of all ranks waited 340 ns for their senders, hidden or not "
          "(tmerge show bubble). The traces do not show how much of the rest is waiting.",
          "hold no rank up"},
-        /* half of the 150 ns are unmatched, in a job of 8 ranks */
+        /* 75 of 150 exposed ns are unmatched, in a job of 8 ranks */
         {HIDES_BADLY " exposed_unmatched_ns=75", "world 8;",
          "Add the traces of the missing ranks first, because most of this time may be waiting for "
          "them. Otherwise start communication earlier",
@@ -865,7 +862,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "step=2 mean_compute_ns=300 imbalance_ns=1 max_rank=3; imbalance.step step=3 "
          "mean_compute_ns=300 imbalance_ns=88 max_rank=3; imbalance.job max_rank=3;",
          "rank 3", "no other step is as uneven"},
-        /* one rank computes most, but there are few steps; in the second case its GPU is slow */
+        /* rank 2 computes most, but there are few steps; in the second case its GPU is slow */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2;",
@@ -874,7 +871,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
          "the GPU of rank 2", "Give rank"},
-        /* the text has the saving of the rank if fixing only this rank saves at least 1 % */
+        /* the saving in the text is that of fixing only this rank if it is at least 1 % */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
@@ -885,7 +882,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
          "saved_pct=4; whatif.item what=rank name=2 saved_ns=9 saved_pct=0.9;",
          "Fixing it saves 4.0 % ", "Check whether"},
-        /* but here the plan is to fix the whole pipeline stage, ranks 2 and 3 */
+        /* here the plan fixes a whole pipeline stage, ranks 2 and 3 */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true slowdown=1.1 step_ns=1000 unmatched_pct=0; whatif.item "
@@ -893,15 +890,15 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "name=3,~2 ranks=2 saved_ns=50 saved_pct=5; whatif.item what=stage name=1 ranks=2 "
          "saved_ns=50 saved_pct=5;",
          "or look at the GPUs of stage 1 (ranks 2-3): ", "rank 2:"},
-        /* (40 - 10) x 2 x 4 ns are over a tenth of 4 x 150. Below: 39 is not four times 10, and (40
-         * - 10) x 1 x 1 is too little. */
+        /* 2 operations of 4 ranks take 40 - 10 ns more than a larger one: over a tenth of 4 x 150.
+         * Below, 39 is less than four times 10, and (40 - 10) x 1 x 1 is too little. */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
          "2 AllReduces of 1.5 MB on average took 40 ns (median) after all ranks here had arrived, "
          "although one of 64.0 MB takes 10 ns. Size does not explain the difference",
          "Find what"},
-        /* (90 - 10) x 2 x 4 ns are over half of 4 x 150, which is too much for a slow transfer */
+        /* (90 - 10) x 2 x 4 ns are over half of 4 x 150 exposed ns, too much for a slow transfer */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=90; collectives.kind " LARGER ";",
@@ -920,13 +917,13 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication is hidden", "after all ranks"},
-        /* this saving is of the gaps only */
+        /* this saving is only that of the gaps */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
                                       "sure=true; whatif.item what=limit name=launch saved_ns=83 "
                                       "saved_pct=8.3;",
          "if launch latency took no time; fused kernels may save more.", "serving"},
-        /* of the two ends of a bound, the larger one is used: 228 of 1,000 */
+        /* the saving is between 45 and 228 of 1,000 ns; the text has the larger */
         {HIDES_BADLY,
          "whatif.job sure=true unmatched_pct=0 step_ns=1000; whatif.item what=limit name=transfer "
          "saved_ns=45 saved_pct=4.5 saved_most_ns=228;",

@@ -3,7 +3,6 @@
 
 #include "run_fixture.h"
 
-/* A group with the result of its alignment. */
 typedef struct group {
     rank_run *ranks;
     tm_member *members;
@@ -112,7 +111,7 @@ static void make_cases(named_spec *cases) {
     cases[7].spec.jitter_ns = 40 * US;
     cases[8].spec.n_ranks = 2;
     cases[9].spec.noise_ns = 10 * US;
-    /* a late end that covers half of its kernel can be mistaken for a neighbour's */
+    /* a late end that covers half of its kernel can be taken for the end of a neighbour */
     cases[10].spec.late_permille = 150;
     cases[10].spec.late_ns = 100 * US;
     cases[10].least_permille = 700;
@@ -237,9 +236,9 @@ TEST(another_reference_is_taken_where_most_do_not_correspond) {
     free_group(&g);
 }
 
-/* Ranks 0, 1 and 2 share the first 300 operations. Only ranks 1 and 2 record the later ones, and
- * before those the clock of rank 2 was set forward by a second. So the first part aligns ranks 1
- * and 2 through rank 0, and the rest shows them a second apart. */
+/* Ranks 0, 1 and 2 share the first 300 operations. Only ranks 1 and 2 record later ones, after the
+ * clock of rank 2 was set forward by a second. So ranks 1 and 2 are both aligned with rank 0 by the
+ * first part, and the later part shows them a second apart. */
 TEST(members_that_contradict_each_other_are_left_out) {
     enum { SHARED = 300, N = 1100 };
     tm_error err;

@@ -125,7 +125,7 @@ static const struct {
      "a other 3000 1000 7:9"}, /* an event on a host thread is not a kernel */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':3,'dur':'1'}",
      "a cpu_op 3000 1000 7:9"}, /* a number may be written as a string */
-    /* more digits than a double has, and below a ns: half is rounded away from zero */
+    /* digits that a double cannot hold, and digits below 1 ns: half is rounded away from zero */
     {"{'ph':'X','cat':'cpu_op','name':'a','pid':7,'tid':9,'ts':'1736405443905259.291','dur':"
      "1543.3955000000001}",
      "a cpu_op 1736405443905259291 1543396 7:9"},
@@ -179,7 +179,7 @@ TEST(what_is_odd_is_counted) {
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
                         "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
-    /* 250 and 235 ns differ by more than the 10 ns that are allowed for one interval. */
+    /* Computing takes 235 ns, the kernel 250. 10 ns of difference are allowed for an interval. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
     close_reading(&r);
@@ -267,7 +267,7 @@ TEST(launches_lead_through_the_queue_to_the_operator) {
     close_reading(&r);
 }
 
-/* At level 0 there is no process of calls. The queue's thread is found by its Dequeue events. */
+/* A trace of level 0 has no process of calls. The queue's thread has Dequeue events. */
 TEST(without_calls_the_time_of_a_launch_is_known) {
     char found[256];
     tm_timeline t;
@@ -291,7 +291,6 @@ TEST(without_calls_the_time_of_a_launch_is_known) {
     close_reading(&r);
 }
 
-/* The trace is cut at every byte. */
 TEST(a_truncated_trace_gives_what_it_holds) {
     size_t size, most = 0;
     const char *bytes = fixture(&size);
@@ -398,7 +397,7 @@ TEST(folders_tell_host_and_rank) {
     assert_int_equal(tm_ascend_rank_of("ascend_pytorch_profiler.db"), -1);
     static const struct {
         const char *file;
-        int64_t rank; /* rank that is found once this file exists, too */
+        int64_t rank; /* rank that is found when this file has been added */
     } steps[] = {{"profiler_info.json", -1},
                  {"profiler_info_12.json", 12},
                  {"ASCEND_PROFILER_OUTPUT/profiler_info_7.json", 7},

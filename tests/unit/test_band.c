@@ -115,10 +115,10 @@ TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
         {0, 1 << 7, 0xffff & ~0x1c0}, /* nothing shows which of the three broadcasts is missing */
         {1 << 7, 0, 0xffff & ~0x1c0},
         {0, 1 << 10, 0xffff & ~0x400},      /* kernel 10 synchronises */
-        {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack others */
-        {1 << 6, 1 << 8, 0xffff},           /* cannot be detected if nothing else is missing */
+        {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack broadcasts, too */
+        {1 << 6, 1 << 8, 0xffff},           /* the same count of kernels hides what each lacks */
         {1 << 6 | 1 << 10, 1 << 8 | 1 << 9, 0x8e38 & ~0x600},
-        {0, 1 << 0, 0xffff & ~0x7}, /* before the first kernel that is paired */
+        {0, 1 << 0, 0xffff & ~0x7}, /* broadcasts before the first kernel that is paired */
         {0, 1 << 0 | 1 << 1 | 1 << 2, 0xffff & ~0x7},
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
@@ -189,7 +189,7 @@ TEST(pairing_ends_where_the_clock_was_set) {
 TEST(what_does_not_correspond_is_refused) {
     int64_t partners[N];
     rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
-    assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* no common time */
+    assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* no time in common */
     for (size_t i = 0; i < N; i++)
         other.run.marks[i].token = i < 2 ? 2 : 1; /* two of the 16 are of another operation */
     assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_TOKENS);

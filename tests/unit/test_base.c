@@ -48,7 +48,7 @@ TEST(a_vector_that_cannot_grow_stays_as_it_was) {
     const uint64_t value = 42;
     assert_non_null(tm_vec_append(&vec, &value, 1));
     const tm_vec before = vec;
-    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* overflow times 8 */
+    const size_t impossible[] = {SIZE_MAX, SIZE_MAX - 1, SIZE_MAX / 8 + 1}; /* x 8 overflows */
     for (size_t i = 0; i < COUNT(impossible); i++) {
         assert_false(tm_vec_reserve(&vec, impossible[i]));
         assert_null(tm_vec_append(&vec, NULL, impossible[i]));

@@ -5,7 +5,6 @@
 
 enum { MEMBERS = 9 };
 
-/* An operation, the answers for its members, and its pairs by rank. */
 typedef struct outcome {
     tm_comm_record members[MEMBERS];
     tm_comm_answer answers[MEMBERS];
@@ -30,7 +29,7 @@ static void read_pairs(outcome *o, tm_pair_map *map) {
     tm_vec_free(&pairs);
 }
 
-/* Rank i is in the operation in [begin[i], end[i]). The members are in the order of ranks. */
+/* Rank i runs the operation during [begin[i], end[i]). The members are in the order of ranks. */
 static outcome blame(const int64_t *begin, const int64_t *end, size_t n, bool waits) {
     outcome o = {.n = n};
     tm_instance instance = {.n = n, .last_ns = begin[0], .waits = waits};
@@ -155,11 +154,10 @@ TEST(an_operation_without_wait_has_no_blame) {
     }
 }
 
-/* The least wait [ns] ends twice the spread of the host's clocks before the last known rank
- * came. */
+/* Each rank waited at least until the last known rank came, less twice its clocks' spread [ns]. */
 TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
     static const struct {
-        int64_t spread, ends, least[3]; /* of the operation's ranks */
+        int64_t spread, ends, least[3]; /* spread of clocks; end of rank 0; wait of each rank */
         uint8_t kind, state;
         bool joins;
     } cases[] = {
@@ -240,7 +238,7 @@ static truth find_truth(const int64_t *begin, const int64_t *end, size_t n) {
     return t;
 }
 
-/* Asserts that found [2^-40 ns] is exact [1/840 ns], or less by at most `roundings` units. */
+/* Asserts that @p found [2^-40 ns] is @p exact [1/840 ns], or less by at most @p roundings. */
 static void assert_share(int64_t found, int64_t exact, int64_t roundings) {
     assert_true(UNIT * found <= exact * ONE);
     assert_true(roundings == 0 ? UNIT * found == exact * ONE
@@ -392,10 +390,10 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
         int last;         /* the only last rank; -1 for a tie */
     } cases[] = {
         {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us from both hosts */
-        {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us between hosts */
-        {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us */
+        {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us apart on two hosts */
+        {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us apart */
         {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */
-        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us */
+        {{0, 20000, 98999, 100000}, "....", 3},  /* 1.001 us apart */
         {{0, 95000, 98999, 100000}, ".x.x", -1}, /* rank 2 differs from rank 3, rank 1 does not */
         {{100000, 20000, 91000, 50000}, "x.x.", -1},
     };
@@ -410,8 +408,8 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
     }
 }
 
-/* Relative to the first rank, a late rank may be wrong by 2 x 0.5 us on the same host, or by 10 us
- * on another. This counts once for each rank before it. */
+/* Compared with an earlier rank, a late rank may be wrong by 2 x 0.5 us on the same host, or by
+ * 10 us on another. A rank's doubt is the sum over all earlier ranks. */
 TEST(doubt_counts_the_ranks_that_came_before) {
     static const int64_t begin[4] = {0, 50000, 90000, 100000};
     static const int64_t doubt[4] = {0, 1000, 20000, 30000};

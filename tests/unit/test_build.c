@@ -107,7 +107,7 @@ TEST(launches_and_attributes_follow_their_events_to_their_rows) {
     close_ground(&g);
 }
 
-/* Two spans of one rank have the same correlation ids, and their threads in another order. */
+/* Two spans of one rank have the same correlation ids, and list their threads in another order. */
 static const event_spec early_events[] = {CALL("c1", 10, 1), KERNEL("k1", 20, 80, 1, 7, 0),
                                           OP("op", 0, 100, 2, 1)};
 static const event_spec late_events[] = {OP("op", 200, 100, 2, 1), OP("new thread", 210, 5, 3, 1),
@@ -172,7 +172,7 @@ TEST(spans_are_joined_without_crossing_their_correlations) {
         assert_int_equal(t.counts[TM_COUNT_FLOW], 40);
         assert_int_equal(tm_timeline_count(&t, TM_DIAGNOSTIC_SKIPPED),
                          5);                                 /* flows are not counted */
-        assert_int_equal(early.events.n + late.events.n, 0); /* moved to the timeline */
+        assert_int_equal(early.events.n + late.events.n, 0); /* they are in the timeline now */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -191,13 +191,13 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
         event_spec events[10]; /* the list ends at the first event without a name */
         int64_t n_work, n_other;
     } cases[] = {
-        /* begin and end are 0 or -1, in either unit, on a clock that counts from 1970 */
+        /* lost events begin and end at 0 or -1, in ns or us, on a clock that counts from 1970 */
         {-1,
          {LOST(0, 0, 1), CALL("call", EPOCH, 1), LOST(-1, 0, 2), LOST(-1000, 0, 3),
           CALL("call", EPOCH + 5, 4), KERNEL("k", EPOCH + 9, 3, 4, 7, 0), OP("lost", 0, 0, 2, 1)},
          3,
          1},
-        /* the same if most times are relative to a base up to three months earlier */
+        /* the same if times are relative to a base that is up to three months earlier */
         {EPOCH,
          {LOST(EPOCH, 0, 1), LOST(EPOCH, 0, 2), LOST(EPOCH, 0, 3), LOST(EPOCH, 7, 4),
           CALL("call", EPOCH + MONTHS, 4), CALL("call", EPOCH + MONTHS + 5, 5),
@@ -217,14 +217,14 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
           OP("op", HOUR + 10, 1, 2, 1), OP("op", HOUR + 11, 1, 2, 1), OP("op", HOUR + 12, 1, 2, 1)},
          0,
          2},
-        /* times from the start of the recording: no kernel begins ms before its launch, and no
-         * event of length 0 begins ms before all others */
+        /* times count from the start of the recording: no kernel begins ms before its launch, and
+         * no event of length 0 begins ms before all others */
         {-1,
          {OP("op", 0, 0, 2, 1), LOST(0, 6 * MS, 1), LOST(0, 0, 2), CALL("call", 5 * MS, 1),
           CALL("call", 6 * MS, 3), KERNEL("k", 7 * MS, 1, 3, 7, 0), LOST(0, 0, 0)},
          3,
          0},
-        /* on a clock that begins at 0, events at 0 may be right if others are near */
+        /* if a clock begins at 0, events at 0 may be right if there are others near them */
         {-1,
          {OP("first", 0, 0, 2, 1), KERNEL("k", 0, 0, 0, 7, 0), CALL("call", 10, 1),
           KERNEL("k", MS, 5, 1, 7, 0), OP("before", -1, 0, 2, 1)},
@@ -268,7 +268,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
 
 TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one) {
     static const struct {
-        int64_t tick_ns, shortest, host_tick_ns; /* the shortest of 20 kernels in ticks, 0: none */
+        int64_t tick_ns, shortest, host_tick_ns; /* shortest: of 20 kernels [ticks]; 0: all are 0 */
         int n_zero, n_lost;
     } cases[] = {
         {1, 1203, 1000, 1, 1},   /* current GPUs */
@@ -407,7 +407,7 @@ TEST(an_overlapping_trace_can_be_left_out_and_its_events_are_counted) {
     g.context.skip_overlapping = true;
     tm_trace a = make_trace(&g, "a", first, 1, 0), b = make_trace(&g, "b", second, 2, 0),
              c = make_trace(&g, "c", third, 1, 0), d = make_trace(&g, "d", fourth, 1, 0);
-    b.counts[TM_COUNT_NO_NAME] = 9; /* not counted: its trace is left out */
+    b.counts[TM_COUNT_NO_NAME] = 9; /* not counted, because its trace is left out */
     tm_trace *traces[] = {&a, &b, &c, &d};
     tm_timeline t;
     a.left_out = c.left_out = d.left_out = true;
@@ -581,7 +581,7 @@ TEST(the_device_is_the_one_with_most_busy_time) {
 
 typedef struct visits {
     size_t n;
-    bool seen[64]; /* by id */
+    bool seen[64]; /* indexed by id */
 } visits;
 
 static void see(void *context, uint32_t *id) {

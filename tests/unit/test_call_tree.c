@@ -40,11 +40,11 @@ static void add_reported(small_job *j, int64_t rank, const event_spec *events, s
     add_trace(j, rank, &trace);
 }
 
-/* Net [0, 100) contains A [10, 40) and B [50, 90). A's mm (number 5) launches 100, B's add (number
- * 6) launches 200. Backward runs on another thread. In the node of add, [200, 220), it launches 20.
- * In the node of mm, [230, 300), A is recomputed in [235, 255), whose mm launches 101, and then the
- * gradient launches 30. Gradients are summed in [310, 320), which launches 7. The launch of 3 is
- * unknown.
+/* Net [0, 100) contains A [10, 40) and B [50, 90). A's mm (sequence number 5) launches a kernel of
+ * 100 ns, B's add (number 6) one of 200. Backward runs on another thread. The node of add, [200,
+ * 220), launches 20 ns. In the node of mm, [230, 300), A is recomputed in [235, 255), whose mm
+ * launches 101 ns, and then the gradient launches 30. Gradients are summed in [310, 320), which
+ * launches 7 ns. The launch of a kernel of 3 ns is unknown.
  * On the host, Net's total is its call (100) and A's second call (20); backward's time is [200,
  * 220) and [230, 300). On the GPU, A has 100 + 101 + 30, and B has 200 + 20. */
 static const event_spec trained[] = {
@@ -89,7 +89,7 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
         "3 null 0 (launch~not~recorded) null null null 3 3 1 null null null 3 3 0 3 0 0 null",
         "4 null 0 (outside~of~any~module) null null null 7 7 1 null null null 7 7 0 0 0 7 null",
     };
-    /* By name, A's second call (in backward) counts as A's like the first, but not as Net's. */
+    /* In sums by name, A's second call (in backward) counts for A, but not for Net. */
 #define ONE_RANK(side, ns)                                                                         \
     side "_min_ns=" ns " " side "_median_ns=" ns " " side "_max_ns=" ns " " side "_max_rank=0 "
     static const char *const modules[] = {
@@ -117,8 +117,8 @@ TEST(backward_goes_to_the_modules_of_its_forward) {
     close_job(&j);
 }
 
-/* In backward's node, mm has its own gradient in [330, 350): nodes that record gradients do not
- * count as recomputation. A is open at that time, so the time is A's. */
+/* The mm in backward's node has a node of its own, [330, 350): the gradient is differentiated
+ * again. So this mm is not a recomputation. It runs while A is open, so its time is A's. */
 TEST(of_second_gradients_nothing_is_computed_again) {
     event_spec events[COUNT(trained) + 1];
     reported reported_of[COUNT(numbers) + 1];
@@ -138,8 +138,8 @@ TEST(of_second_gradients_nothing_is_computed_again) {
 
 /* Operators have their stacks. Rank 0: main calls f for [0, 50). In f, an operator [10, 20) with
  * the same stack counts as part of the outer one; g calls another operator [20, 35). They launch 5
- * and 9. Rank 1: main calls f for [0, 8), and h for [10, 12). An operator without a stack launches
- * 2; a call of 1 by h itself launches 3. The own time of f is 50 - 15 + 8. */
+ * and 9 ns. Rank 1: main calls f for [0, 8), and h for [10, 12). An operator without a stack
+ * launches 2 ns; a call of 1 ns by h itself launches 3. The own time of f is 50 - 15 + 8. */
 TEST(operators_that_bear_stacks_make_a_tree) {
     static const event_spec rank_0[] = {
         OP(MAIN, "a", 0, 50), OP(MAIN, "b", 10, 10), CALL(MAIN, 12, 1), OP(MAIN, "c", 20, 15),

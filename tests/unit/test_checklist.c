@@ -25,7 +25,7 @@ typedef struct given {
 static const given edge[] = {
     {"job.job", "ranks=4 steps=4"},
     {"overview.job", "gpu_utilization_pct=80"},
-    /* The mean is 100, and steps differ by 10. Another rank leads by 5 in each: 20 of 200. */
+    /* Steps take 100 ns, +- 10 %. In each, a rank computes 5 ns more than the mean of 50. */
     {"imbalance.step", STEP(1, 90, 5) "|" STEP(2, 110, 5) "|" STEP(3, 90, 5) "|" STEP(4, 110, 5)},
     {"memory.device", "rank=0 device=cuda:0 capacity_pct=95"},
     {"memory.job", "growing_devices=0"},
@@ -135,7 +135,7 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"transfers.kind",
           "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
         {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
-        /* Another rank leads in each step, so no rank has more than the others in total. */
+        /* 21 of 4 x 50 ns are imbalance, which counts even if the largest rank differs by step. */
         {"balance",
          {"imbalance.step",
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
@@ -159,8 +159,8 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         given other[2];
         const char *expected;
     } cases[] = {
-        /* Without step marks, utilization is the time in which a GPU had work and did not wait: 730
-         * + 100 - 30 or 600 + 100 - 30 of 1,000. The recording may have begun long before. */
+        /* Without step marks, utilization is compute + exposed communication - waits: 730 + 100 -
+         * 30 or 600 + 100 - 30 of 1,000 ns, because the recording may have begun long before. */
         {{{"job.job", "ranks=4 steps=0"}, {"overview.job", "gpu_utilization_pct=3"}}, ""},
         {{{"job.job", "ranks=4 steps=0"},
           {"overlap.rank", "*window_ns=1000 compute_ns=600 comm_ns=200 exposed_comm_ns=100 "
@@ -185,7 +185,7 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         {{{"imbalance.step", "step=1 step_ns=90|step=2 step_ns=90|step=3 step_ns=90"}},
          "balance unknown"},
         {{{"stragglers.job", "verdict=inconclusive"}}, "stragglers unknown"},
-        /* It is unknown how much of these 101 of 1,000 is waiting. 90 are below 10 %. */
+        /* It is unknown how much of 101 exposed of 1,000 ns is waiting. 90 ns are below 10 %. */
         {{{"overlap.rank",
            "*window_ns=1000 comm_ns=200 exposed_comm_ns=101 exposed_unmatched_ns=101"}},
          "exposed_communication fail, waits unknown"},
@@ -210,7 +210,7 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
 }
 
 TEST(a_box_that_fails_by_anothers_fault_says_so) {
-    /* `input`: without 300 of 1,000 ns of waiting for data, 56 % are 80 %, 55.9 % less. */
+    /* `input`: without 300 of 1,000 ns of waiting for data, 56 % in use are 80 %; 55.9 less. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
     static const char episode[] = STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(4, 100, 0) "|" STEP(
@@ -220,7 +220,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
         given other[4];
         const char *expected;
     } cases[] = {
-        /* 68 % are exposed, but 60 of these are waits. The 87.9 % in use include the waits. */
+        /* 68 % of the time are exposed, but 60 % are waits. The 87.9 % in use include the waits. */
         {{{"overview.job", "gpu_utilization_pct=87.9"},
           {"overlap.rank", "*window_ns=1000 comm_ns=700 exposed_comm_ns=680 exposed_wait_ns=600"},
           {"overlap.step", "rank=0 step=1 window_ns=100 exposed_wait_ns=60"}},
@@ -231,7 +231,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
          "gpu_utilization fail by another, data_loading fail"},
         {{{"overview.job", "gpu_utilization_pct=55.9"}, {"input.rank", input}},
          "gpu_utilization fail, data_loading fail"},
-        /* Without the 30 by which one rank exceeds the mean in step 4, all steps take 100. */
+        /* Without the 30 ns by which one rank exceeds the mean in step 4, all steps take 100. */
         {{{"imbalance.step",
            STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 130, 30)}},
          "step_variation fail by another, balance fail"},
@@ -245,21 +245,21 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
         {{{"imbalance.step", episode},
           {"stragglers.finding", "rank=3 p=0.001 shape=throughout unit=step from=1 to=6"}},
          "step_variation fail, stragglers fail"},
-        /* Without rank 3, the ranks have 40, 40 and 44: the maximum is 6.5 % above their mean. */
+        /* Without rank 3, ranks compute 40, 40 and 44 ns: the maximum is 6.5 % over their mean. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 40) "|" LOAD(2, 44) "|" LOAD(3, 80)},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0|rank=1|rank=2|rank=3 verdict=straggler"}},
          "balance fail by another, stragglers fail"},
-        /* The late rank has less to do, so it does not explain why the other has more. */
+        /* The late rank 0 computes less, so it does not explain why rank 1 computes more. */
         {{{"imbalance.step", uneven},
           {"overlap.step", LOAD(0, 40) "|" LOAD(1, 80)},
           {"stragglers.finding", "rank=0 p=0.001"},
           {"stragglers.rank", "rank=0 verdict=straggler|rank=1"}},
          "balance fail, stragglers fail"},
         {{{"imbalance.step", uneven}}, "balance fail"},
-        /* The waits are 11 %. In the first case, 380 of the 440 ns are caused by rank 3, and 1.5 %
-         * are left. In the second case, only 20 of 440 are, and 10.5 % are left. */
+        /* Waits are 11 % of the time. In the first case, rank 3 causes 380 of 440 ns of waiting,
+         * and 1.5 % are left. In the second case, it causes only 20 of 440, and 10.5 % are left. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=150 exposed_wait_ns=110"},
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=60|rank=3 direct_ns=300 indirect_ns=80 "
@@ -269,7 +269,7 @@ TEST(a_box_that_fails_by_anothers_fault_says_so) {
           {"stragglers.finding", "rank=3 p=0.001"},
           {"stragglers.rank", "rank=0 direct_ns=420|rank=3 direct_ns=20 verdict=straggler"}},
          "exposed_communication fail by another, waits fail, stragglers fail"},
-        /* In each step, a rank computes 10 % more than the mean: of 15 % waits, 5 are left. */
+        /* In each step, a rank computes 10 of 100 ns over the mean: of 15 % waits, 5 % are left. */
         {{{"overlap.rank", "*window_ns=1000 comm_ns=200 exposed_comm_ns=200 exposed_wait_ns=150"},
           {"imbalance.step",
            STEP(1, 100, 10) "|" STEP(2, 100, 10) "|" STEP(3, 100, 10) "|" STEP(4, 100, 10)}},

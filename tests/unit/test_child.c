@@ -66,14 +66,14 @@ TEST(what_cannot_be_run_has_a_reason) {
 enum { TICKS = 3 };
 static int n_ticks;
 
-/* Makes the child end. */
+/* After the last tick, creates the file for which the child waits. */
 static void count_tick(void *context) {
     assert_ptr_equal(context, &n_ticks);
     if (++n_ticks == TICKS)
         assert_int_equal(close(creat("ticked", 0600)), 0);
 }
 
-/* With the child's output open and closed. Ticks are regular even with nothing to poll. */
+/* The child's output is open, then closed. Ticks also come when there is nothing to poll. */
 TEST(whoever_waits_hears_of_it) {
     static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
                                           "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};

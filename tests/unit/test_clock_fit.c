@@ -257,8 +257,8 @@ TEST(contradictory_messages_tie_nobody) {
     tm_clock_fit_free(&fit);
 }
 
-/* All ends are equal, but in one event host 1 ended 4 us before host 0 began. The noise of 10 us
- * allows a correction, so each moves by half. If the opposite happened, too, none moves. */
+/* All ends are equal, but in event 3 host 1 ended 4 us before host 0 began. The noise of 10 us
+ * allows a correction, so each clock moves by half. If event 4 shows the opposite, none moves. */
 TEST(clocks_give_way_to_causality) {
     const row rows[] = {
         FULL(1, 0, 60, 100),   FULL(1, 1, 60, 100),   FULL(2, 0, 160, 200),  FULL(2, 1, 160, 200),
@@ -280,7 +280,7 @@ TEST(clocks_give_way_to_causality) {
     assert_int_equal(fit.check.after, 2);
     assert_int_equal(fit.check.after_over, 2);
     assert_int_equal(fit.check.worst_after_ns, 4 * US);
-    /* With 4 us more for each, 304 + s0 <= 304 + s1 and 504 + s1 <= 504 + s0. */
+    /* Both bounds are violated and loosened by 4 us: 304 + s0 <= 304 + s1, 504 + s1 <= 504 + s0. */
     assert_bounds(&fit, 1, 0, 0);
     tm_clock_fit_free(&fit);
 }
@@ -348,7 +348,7 @@ TEST(drift_is_fitted_where_it_can_be_seen) {
                 2000010000.0, 1000.0);
     tm_clock_fit_free(&fit);
 
-    /* The drift is known to 0.01 ppb, which is 0.02 ns at the ends of the window. */
+    /* The clocks are stated to drift by at most 0.01 ppb: 0.02 ns at the ends of the window. */
     domains[0].drift_ppb = domains[1].drift_ppb = 0.01;
     fit = fit_rows(rows, COUNT(rows), domains, 2);
     assert_true(fit.models[0].drift_ppb == 0.0 && fit.models[1].drift_ppb == 0.0);
@@ -380,7 +380,7 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_near(hosts[0].spread_ns, 1.4826 * 2e3, 1e-6);
     assert_near(hosts[3].spread_ns, 0.0, 0.0);
 
-    /* If ends spread by 30 us, a difference of 100 us proves nothing. Nor do 7 events. */
+    /* If ends spread by 30 us, a difference of 100 us proves nothing. 7 events prove too little. */
     assert_int_equal(tm_clock_split(ranks, COUNT(ranks), 30e3, hosts, HOSTS, &err), TM_OK);
     assert_true(hosts[1].shared && hosts[2].shared);
     tm_clock_rank_end few = ranks[5];

@@ -39,8 +39,8 @@ TEST(clocks_are_found_within_their_limits) {
     plans[SECONDS_APART].offset_ns = 5e9;
     plans[SECONDS_APART].wall_ns = 5e6;
     plans[LATE].late = 0.15;
-    plans[LATE].mismatched = 0.075; /* wrong matches */
-    plans[PAIRS].world = false;     /* no group links the stages */
+    plans[LATE].mismatched = 0.075;
+    plans[PAIRS].world = false; /* no group links the stages */
     /* Profilers keep clocks to 2 ppm; these drift by up to 50 ppm, with few hosts and pairs. */
     plans[DRIFTING].hosts = 16;
     plans[DRIFTING].pairs = 1;
@@ -125,13 +125,13 @@ TEST(guaranteed_intervals_hold_the_truth) {
         assert_true((double)model->high_ns >= job.offset_ns[h] + common - 2e3);
         n_narrow += model->high_ns - model->low_ns < 200000;
     }
-    /* the 8 hosts of the reference's stage, which has short collectives */
+    /* these are the 8 hosts of the reference's stage, because it has short collectives */
     assert_true(n_narrow >= 8);
     tm_clock_fit_free(&fit);
     free_clock_job(&job);
 }
 
-/* The clock is set in the middle of three seconds, or of one with 16 collectives. */
+/* The clock is set in the middle of three seconds, or of one second with 16 collectives. */
 TEST(a_clock_that_was_set_is_found) {
     static const struct {
         int hosts;
@@ -157,7 +157,7 @@ TEST(a_clock_that_was_set_is_found) {
         for (int h = 0; h < plan.hosts; h++)
             assert_int_equal(fit.models[h].step_ns != 0, plan.hosts == 2 || h == plan.set_host);
         const tm_clock_model *model = fit.models + plan.set_host;
-        /* The clock showed two times at that moment. With two clocks, either may be it. */
+        /* When a clock is set, it shows two times at once. With two clocks, either may be found. */
         double middle = (double)job.domains[0].middle_ns + job.offset_ns[0];
         double at = (double)model->step_at_ns - (middle - job.offset_ns[plan.set_host]);
         double error = fmin(fabs(at), fabs(at - plan.set_ns));
@@ -196,7 +196,7 @@ TEST(a_common_shift_goes_through) {
     free_clock_job(&job);
 }
 
-/* Asserts that uncertainties equal the dense matrix's, or are larger by up to this share. */
+/* Asserts that uncertainties are the dense matrix's, or larger by a share of up to @p more. */
 static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_model *network,
                                   double more) {
     const double *a = &dense->begin_uncertainty_ns, *b = &network->begin_uncertainty_ns;

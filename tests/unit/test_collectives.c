@@ -100,8 +100,8 @@ TEST(bandwidths_are_those_of_nccl_tests) {
 }
 
 TEST(operations_without_times_are_in_no_median) {
-    /* The clocks of the first or of another operation may not be comparable. Of 10, 30 and 50 ns,
-     * the median is 30 and the 95th percentile 50. The skew is 3. */
+    /* If clocks cannot be compared, an operation, the first or another, has no transfer time. Of
+     * 10, 30 and 50 ns, the median is 30 and the 95th percentile 50. The skew is 3. */
     for (int first = 0; first < 2; first++) {
         bench b = open_bench();
         for (int64_t ns = 10; ns <= 50; ns += 20) {
@@ -136,7 +136,7 @@ TEST(a_size_class_is_the_power_of_two_at_or_below) {
     }
 }
 
-/* An operation: kind, group, the group's text, ranks, bytes, transfer, skew. */
+/* An operation of @p n ranks in group @p id, which is shown as @p text. @p what is its kind. */
 #define VALUE(id, size, transfer, skew, n, what, text)                                             \
     {                                                                                              \
         .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
@@ -163,10 +163,10 @@ static const tm_instance_value values[] = {
     VALUE(1, 2048, 2, 1, 4, TM_COLL_ALLREDUCE, "a"),
     VALUE(2, 1024, 4, 2, 2, TM_COLL_ALLREDUCE, "b"),
     VALUE(1, 1024, 8, 0, 4, TM_COLL_ALLGATHER, "a"),
-    /* no size, so neither a class nor a rate; transfers 1 and 2: the median is 1.5 */
+    /* no size, so neither a class nor a rate; of the transfers 1 and 2, the median is 1.5 */
     INFERRED(3, 1, 5, 9, true),
     INFERRED(3, 2, 6, 5, false),
-    /* no wait, so only sizes: the median of 10 and 11 */
+    /* the wait is unknown, so there are only sizes: the median of 10 and 11 */
     VALUE(1, 10, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     VALUE(1, 11, -1, -1, 4, TM_COLL_BROADCAST, "a"),
     /* all members ended before the last began, so there is no rate */
@@ -356,7 +356,7 @@ TEST(no_operations_make_no_rows) {
     close_bench(&b);
 }
 
-/* There are two processes. The second has one more than the first. */
+/* There are two processes. The second has one more entry in `left_out` than the first. */
 TEST(reasons_of_all_processes_are_added_up) {
     static const tm_left_out left_out[] = {
         {3, 8, TM_UNMATCHED_TOO_FEW, "tp"},    {4, 8, TM_UNMATCHED_AMBIGUOUS, "dp"},

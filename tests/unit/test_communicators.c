@@ -55,7 +55,7 @@ static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
 static void check_case(ground *g, const member_case *c) {
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_timeline timelines[RANKS_MAX];
-    for (int rank = RANKS_MAX; rank-- > 0;) { /* any order will do */
+    for (int rank = RANKS_MAX; rank-- > 0;) { /* in any order */
         timelines[rank] = timeline_of(g, c, rank);
         assert_int_equal(
             tm_memberships_list(&timelines[rank], g->names, rank % 2, &members, &g->err), TM_OK);
@@ -185,7 +185,7 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
         MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
-        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* used by two ranks */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* a claim of two ranks */
         MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
         MEMBER(4, 1, -1, -1, 0, false) /* no kernel, so no answer is needed */
     };

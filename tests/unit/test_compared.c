@@ -8,8 +8,8 @@
 
 enum { RANKS = 2, STEPS = 4, PARTS = 16, ROWS = STEPS * PARTS, HOST = 1 };
 
-/* Rank 1's work of a kind takes longer[s] thousandths more in step s. All other differences are at
- * most 2. Returns the number of steady suspicions of rank 1. */
+/* Rank 1's work of a kind takes @p longer[s] thousandths more than rank 0's in step s. All other
+ * differences are at most 2 thousandths. Returns the number of steady suspicions of rank 1. */
 static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
     int64_t steps[ROWS], words[RANKS][TM_WORKS_RANK_WORDS + TM_N_WORKS * ROWS] = {{0}};
     tm_replay_result replay = {.works = {.n_rows = ROWS, .steps = steps}};
@@ -39,12 +39,12 @@ static size_t count_suspects(tm_works_kind kind, const int64_t longer[STEPS]) {
 }
 
 TEST(parts_of_few_steps_are_no_evidence_where_steps_differ) {
-    /* The mean of 100 varies by 0: rank 1 is slow. */
+    /* Rank 1 takes 100 thousandths longer in each step: it is slow. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){100, 100, 100, 100}), 1);
-    /* The mean of 51 varies by 55: in four steps, one of two ranks had more to do. By chance, this
-     * happens in one of eight pairs. */
+    /* Rank 1 takes 51 thousandths longer on average, with a deviation of 55: it had more to do in
+     * all four steps. By chance, one of two ranks has in one of eight cases. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){120, 4, 70, 10}), 0);
-    /* But more work does not make kernels wait in the queue. */
+    /* More work does not explain why kernels wait longer in the queue. */
     assert_int_equal(count_suspects(TM_WORKS_LAG, (int64_t[]){120, 4, 70, 10}), 1);
 }
 

@@ -3,9 +3,9 @@
 
 enum { SLOTS = 40, SLOT = 1000 };
 
-/* Kernels of one shape, one in each slot of 1000 ns. First `alone` kernels of 100, 101, 102, ...
- * ns. Then `beside` kernels of 200, 202, 204, ... ns, with a collective beside their second half.
- * Then `partly` kernels, with a collective beside their last third. */
+/* Kernels of one shape, one in each slot of 1000 ns. First counts[0] kernels alone, of 100, 101,
+ * ... ns. The other kernels take @p scale times as long: first counts[1] kernels with a collective
+ * beside their second half, then counts[2] kernels with a collective beside their last third. */
 static void add_mixed(small_job *j, int64_t rank, const int counts[3], int64_t scale) {
     event_spec events[2 * SLOTS];
     size_t n = 0;
@@ -28,8 +28,8 @@ static void add_mixed(small_job *j, int64_t rank, const int counts[3], int64_t s
 /* Rank 0: alone 100 to 104 ns, median and mean 102; beside 200 to 210, median 205; ratio 2.0098;
  * extra 1230 - 6 * 102 = 618. Rank 1: alone 100 to 105, median and mean 102.5, shown as 103; beside
  * 300 to 312, median 306; ratio 2.9709; extra 1530 - 5 * 102.5 = 1017.5, shown as 1018. Rank 2 has
- * only 4 alone, which is too few; otherwise its 2.5 would be the median. Over ranks: beside (205 +
- * 306) / 2 = 255.5, shown as 256; alone 102.5, shown as 103. */
+ * only 4 alone, which is too few to count. Over ranks: beside (205 + 306) / 2 = 255.5, shown as
+ * 256; alone 102.5, shown as 103. */
 TEST(kernels_beside_communication_are_compared_with_those_alone) {
     static const char *const rows[] = {
         "name=gemm grid=0,0,0 block=0,0,0 ranks=2 beside_calls=11 alone_calls=11 beside_ns=256 "

@@ -1,4 +1,4 @@
-/* ISA-L restores bytes packed in either way. */
+/* ISA-L restores bytes that were packed in one call or in pieces. */
 #include "base/deflate.h"
 
 #include <isa-l/igzip_lib.h>

@@ -68,16 +68,16 @@ static void begin(scene *s, const member *members) {
 }
 
 static const member trials[][RANKS] = {
-    /* Two ranks wait 100 each for the third: 200. Elsewhere they waited 10 and 30, a mean of 20. Of
-     * the third's 100 of lateness, 70 - 20 are waiting: a half. */
+    /* All times in ns. Two ranks wait 100 each for the third: 200. Elsewhere they waited 10 and 30,
+     * a mean of 20. The third is 100 late, of which 70 - 20 are waiting: a half. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
     /* The second ends at 50: it waits 50 of 150. Mean wait (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
-    /* Layer 1: the first waits 60, caused by the others, 30 each. Layer 2: two wait 40 each for the
-     * third. The second is 60 later than the first and waited 15 more: a quarter of 30 is 7.5. The
-     * third gets 70 from the first and 40 from the second, which begins at 60: the mean begin is
-     * 2400 / 110, the mean wait (70 x 0 + 40 x 15) / 110. It waited 0, which is less, so its
-     * lateness is all its own. */
+    /* Layer 1: the first waits 60, of which each of the others causes 30. Layer 2: the first two
+     * wait 40 each for the third. The second is 60 later than the first and had waited 15 more, a
+     * quarter: a quarter of its 30 is 7.5. The third causes 70 for the first and 40 for the second,
+     * which begins at 60: their weighted mean begin is 2400 / 110, their mean wait (70 x 0 + 40 x
+     * 15) / 110. The third waited 0, which is less, so its lateness is all its own. */
     {{0, 200, 0, 0, 0.0, 0}, {60, 200, 15, 15, 0.25, 7}, {100, 200, 0, 0, 0.0, 0}},
     /* Waits longer than the lateness explain all of it, and no more. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 900, 900, 1.0, 200}},
@@ -122,7 +122,7 @@ TEST(a_fraction_is_waiting_beyond_that_of_the_early_ranks) {
 }
 
 TEST(a_transfer_carries_cost_and_has_none) {
-    /* The sender arrives 100 after the receiver. It had waited for 25 of these. */
+    /* The sender arrives 100 ns after the receiver. For 25 of these it had waited elsewhere. */
     static const member members[] = {{100, 200, 25, 25, 0.25, 0}, {0, 200, 0, 0, 0.0, 0}};
     scene s = open_scene();
     add_operation(&s, members, TM_MATCH_PAIR, TM_COLL_SEND);
@@ -184,8 +184,8 @@ TEST(a_group_is_together_where_all_are_released) {
     }
 }
 
-/* Arrivals at 0, 60 and 100. The first waits 100, of which the second causes 30 and the third 70.
- * The second waits 40 for the third. */
+/* Arrivals at 0, 60 and 100 ns. The first rank waits 100 ns, of which the second causes 30 and the
+ * third 70. The second waits 40 ns for the third. */
 static const member layers[] = {
     {0, 200, 0, 0, 0.0, 0}, {60, 200, 0, 0, 0.0, 0}, {100, 200, 0, 0, 0.0, 0}};
 
@@ -195,9 +195,9 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
 }
 
 TEST(cost_shares_go_to_the_late_ranks_in_layers) {
-    /* Step 4: the first gives 50 + 50, the second 40. Rank 11 gets 30; rank 12 gets 70 + 40, and
-     * passes on a half. Step 5: the first gives only 10, divided into 3 and 7; half of 7 is rounded
-     * up. */
+    /* Step 4: the first rank (10) passes back 50 + 50, the second 40. Rank 11 gets 30; rank 12 gets
+     * 70 + 40, and passes on a half. Step 5: the first passes back only 10, divided into 3 and 7;
+     * half of 7 is rounded up. */
     static const tm_cost_share given[] = {
         {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
     scene s = open_scene();
@@ -226,7 +226,7 @@ TEST(cost_shares_go_to_the_late_ranks_in_layers) {
 }
 
 TEST(cost_shares_find_their_operation) {
-    /* The second operation has members 3 to 5. The third's 0.7 of 1 are rounded up. */
+    /* The second operation has members 3 to 5. The third gets 0.7 of a cost of 1, rounded up. */
     static const tm_cost_share given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
     scene s = open_scene();

@@ -77,8 +77,8 @@ static const int steady[] = {100, 100, 101, 99, 102};
 
 TEST(a_sample_is_the_median_over_steps_of_the_mean_over_ranks) {
     tm_tables tables = open_tables();
-    /* The means are 110, 100 and 140, and 200 of only rank 0. The median is (110 + 140) / 2 = 125,
-     * and the third of the deviations 15, 15, 25, 75 is 25. */
+    /* The means over ranks are 110, 100, 140, and 200 for rank 0 only. Their median is (110 + 140)
+     * / 2 = 125, and the third of the deviations 15, 15, 25, 75 is 25. */
     static const int ns[2][4] = {{100, 90, 130, 200}, {120, 110, 150, 20}};
     for (int rank = 0; rank < 2; rank++)
         for (int step = 0; step < 4; step++) {
@@ -173,12 +173,12 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     tm_tables a = make_job(1, steady, 5), b = make_job(2, steady, 5);
     add_row(&a, "overview.job", "tensor_core_pct=50 occupancy_pct=50 sm_efficiency_pct=40");
     add_row(&b, "overview.job", "tensor_core_pct=50.9 occupancy_pct=49");
-    /* Counts the GPU with the highest peak, not the host's memory. */
+    /* The GPU with the highest peak counts, not the host's memory. */
     add_row(&a, "memory.device", "rank=0 device=cpu peak_bytes=900");
     add_row(&a, "memory.device", "rank=0 device=cuda:0 peak_bytes=200");
     add_row(&b, "memory.device", "rank=0 device=cuda:0 peak_bytes=100");
     add_row(&b, "memory.device", "rank=1 device=cuda:1 peak_bytes=200");
-    /* 10 in 5 steps and 20 in 10 steps of a rank are equal per step. */
+    /* 10 launches in 5 steps and 20 in 10 steps of a rank are equal per step. */
     add_row(&a, "launches.rank", "rank=0 launches=10");
     add_row(&b, "launches.rank", "rank=0 launches=15");
     add_row(&b, "launches.rank", "rank=1 launches=5");
@@ -197,8 +197,9 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     destroy(&a, &b, &found);
 }
 
-/* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms.
- * A step computes for 100 ms with a noise of 3.721 ms; communication has four times that noise. */
+/* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms;
+ * in comments, per step. A step computes for 100 ms with a noise of 3.721; communication has 4
+ * times that. */
 typedef struct kernel_case {
     const char *name;
     int a_ms, b_ms, a_calls, b_calls;
@@ -269,15 +270,16 @@ TEST(with_too_few_steps_kernels_are_added_and_removed_but_not_slower) {
     destroy(&a, &b, &found);
 }
 
-/* A has two ranks with a step each, B one without: sums depend on the recorded time. */
+/* A has two ranks with a step each, B has no step. Sums depend on what was recorded, calls do
+ * not. */
 TEST(with_fewer_than_two_steps_names_are_compared_by_call) {
     static const struct {
         const char *name, *a, *b, *verdict;
         int64_t a_ns, b_ns;
     } cases[] = {
-        /* A: 100 / 10 = 10 us a call, B: 480 / 40 = 12. In a rank's 5 calls in A, 2 us are 10 us */
+        /* a call takes 2 us more; a rank of A makes 5, so with 10 us this is the largest change */
         {"often", "calls=10 total_ns=100000", "calls=40 total_ns=480000", "differs", 10000, 12000},
-        /* a call takes 4 us more, which is a change; in a rank's half a call it is only 2 us */
+        /* a call takes 4 us more; a rank of A makes half a call, so the change is only 2 us */
         {"rare", "calls=1 total_ns=20000", "calls=9 total_ns=216000", "differs", 20000, 24000},
         /* a call takes 1 % more, less than 2 % */
         {"near", "calls=1 total_ns=100000", "calls=2 total_ns=202000", "unclear", 100000, 101000},
@@ -362,7 +364,7 @@ TEST(an_operator_that_communicates_has_the_noise_of_communication) {
 }
 
 TEST(ranks_of_equal_communication_are_of_one_role) {
-    /* 26 and 24 sends in 5 steps are both five a step; 50 are ten. */
+    /* 26 and 24 sends in 5 steps are both rounded to five a step; 50 are ten. */
     static const char *const kinds[] = {
         "rank=0 kind=send count=26", "rank=1 kind=send count=24", "rank=2 kind=send count=50",
         "rank=3 kind=recv count=25", "rank=4 kind=send count=25",

@@ -78,7 +78,7 @@ TEST(what_binds_no_two_domains_gives_no_row) {
     } cases[] = {{TM_COLL_ALLREDUCE, 5, 4, 4, false}, /* both ranks are in one domain */
                  {TM_COLL_BROADCAST, 7, 4, 4, false}, {TM_COLL_ALLREDUCE, 7, 0, 0, false},
                  {TM_COLL_ALLTOALL, 7, 4, 8, false},  {TM_COLL_ALLREDUCE, 7, 4, 4, true},
-                 {TM_COLL_ALLREDUCE, 7, 4, 4, false}, /* suspect */
+                 {TM_COLL_ALLREDUCE, 7, 4, 4, false}, /* a suspect operation */
                  {TM_COLL_ALLTOALL, 7, 4, 4, false}}; /* an all-to-all of equal sizes counts */
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_comm_record parts[] = {part(3, cases[i].kind, 0, 50),
@@ -123,7 +123,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
         part(3, TM_COLL_BARRIER, 0, 100), part(5, TM_COLL_BARRIER, 0, 110),
         part(7, TM_COLL_BARRIER, 0, 170), part(9, TM_COLL_BARRIER, 0, 150)};
     add(&s, parts, 4);
-    /* Medians are 105 and 160 by host, and 110 + (150 - 110) / 2 of all. Sorted by end. */
+    /* Median ends are 105 on host 0, 160 on host 1, and 130 in all. Rows of {rank, lateness}. */
     static const int64_t expected[2][4][2] = {{{3, -5}, {5, 5}, {9, -10}, {7, 10}},
                                               {{3, -30}, {5, -20}, {9, 20}, {7, 40}}};
     for (int all = 0; all < 2; all++) {
@@ -143,7 +143,7 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
 
 TEST(ranks_are_summed_up_by_halves) {
     tm_error err;
-    /* Rank 5 has ends 10 to 50 with 1, 9, 3 | 3, 7, 20; the middle one is in both halves. */
+    /* Rank 5 has the differences 1, 9, 3, 7, 20, by end. The middle one, 3, is in both halves. */
     tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
                                {5, 30, 3},  {5, 20, 9},  {5, 40, 7}};
     tm_vec sums = TM_VEC(tm_clock_late);

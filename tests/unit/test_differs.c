@@ -9,7 +9,7 @@
 
 enum { RANKS_MAX = 4, ROWS_MAX = 4 };
 
-/* [n_kernels] kernels k<first> and so on, one after another, in `length_ns` from begin_ns. */
+/* A rank with [n_kernels] kernels k<first>, ... that fill `length_ns` from begin_ns. */
 typedef struct member {
     int64_t begin_ns, length_ns, world_size;
     int first, n_kernels;

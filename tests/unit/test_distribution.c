@@ -36,9 +36,9 @@ TEST(two_values_deviate_as_nsys_stats_says) {
 
 TEST(names_share_the_room) {
     static const size_t distinct[] = {100, 3, 40};
-    assert_int_equal(tm_room_for_each(distinct, 3, 256), 256); /* 143 fit */
-    assert_int_equal(tm_room_for_each(distinct, 3, 128), 64);  /* 64 + 3 + 40 */
-    assert_int_equal(tm_room_for_each(distinct, 3, 64), 16);   /* 32 + 3 + 32 are 67 */
+    assert_int_equal(tm_room_for_each(distinct, 3, 256), 256); /* all 143 names fit */
+    assert_int_equal(tm_room_for_each(distinct, 3, 128), 64);  /* 64 + 3 + 40 names fit */
+    assert_int_equal(tm_room_for_each(distinct, 3, 64), 16);   /* 32 + 3 + 32 names do not fit */
     assert_int_equal(tm_room_for_each(distinct, 3, 2), 1);     /* at least one each */
 }
 

@@ -12,7 +12,7 @@
 #define KERNEL(name, begin, duration, correlation)                                                 \
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP; half of it if causal. */
+/* This attention has 2 x 2 x 50 x 50 x (10 + 10) = 200,000 FLOP; half of it if causal. */
 #define ATTENTION "aten::_scaled_dot_product_flash_attention"
 #define CAUSAL "[\"\", \"\", \"\", \"0.\", \"True\"]"
 
@@ -44,8 +44,7 @@ static const event_spec rank_0[] = {
     KERNEL("flash", 1570, 40, 6),
 };
 
-/* Rank 1 has no steps: an mm in fp32, for which the kernel uses tf32. Rank 2: mm takes 100 of
- * 600. */
+/* Rank 1 has no steps: an mm in fp32, whose kernel uses tf32. Rank 2: mm takes 100 of 600 ns. */
 static const event_spec rank_1[] = {OP("aten::mm", 0, 30), CALL(10, 1),
                                     KERNEL("cutlass_tensorop_s1688gemm", 50, 60, 1)};
 static const event_spec rank_2[] = {OP("aten::mm", 0, 30), CALL(10, 1), CALL(40, 2),
@@ -58,7 +57,7 @@ typedef struct called_with {
 
 #define BF16 "[\"c10::BFloat16\", \"c10::BFloat16\", \"c10::BFloat16\"]"
 #define FLOAT "[\"float\", \"float\"]"
-/* A token attends to ten tokens including itself, none ahead. Sequences have up to 50. */
+/* A token attends to itself and the nine tokens before it. Sequences have up to 50 tokens. */
 #define PACKED "[\"\", \"50\", \"50\", \"0.1\", \"True\", \"9\", \"0\"]"
 
 static const called_with inputs_0[] = {
@@ -96,11 +95,12 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
     finish_job(j);
 }
 
-/* Each product of 100 x 50 x 20 has 200,000 FLOP: 200 ns at 1 TFLOP/s. Rank 0: 600,000 in 1500 ns
- * of steps. 350 + 250 + 100 = 700 of its 840 ns of kernels are counted. Without recomputation,
- * utilization is 400 / 1500 = 26.67 %, with it 600 / 1500; attention adds at most 4 x 100 x 2 x 8 x
- * 10 = 64,000: 464 / 1500. Its last kernel ends at 1610. Rank 1: 48 in 110 ns, and in 60 ns. Rank
- * 2: 100 of 600 ns of kernels; the step takes 700. */
+/* Each product of 100 x 50 x 20 has 200,000 FLOP: 200 ns at 1 TFLOP/s. Rank 0: 600,000 FLOP in
+ * 1500 ns of steps; FLOP are known for 350 + 250 + 100 = 700 of its 840 ns of kernels. Utilization
+ * is 400 / 1500 = 26.67 % without recomputation, 600 / 1500 with it; attention adds at most 4 x 100
+ * x 2 x 8 x 10 = 64,000 FLOP: 464 / 1500. The last kernel ends at 1610. Rank 1: 48 FLOP in a window
+ * of 110 ns, of which the kernel takes 60. Rank 2: FLOP are known for 100 of 600 ns of kernels; the
+ * step takes 700. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns "
@@ -242,7 +242,7 @@ TEST(peaks_are_of_whole_devices_by_name) {
     } cases[] = {
         {"NVIDIA H100 80GB HBM3", 132, 989.4, 1978.9},
         {"NVIDIA H100 80GB HBM3", -1, 989.4, 1978.9},
-        {"NVIDIA H100 80GB HBM3", 60, 0, 0}, /* a partition of one */
+        {"NVIDIA H100 80GB HBM3", 60, 0, 0}, /* a partition of the chip */
         {"NVIDIA H100 PCIe", 114, 756.5, 1513},
         {"NVIDIA GB200", 148, 2500, 5000},
         {"NVIDIA B200", 148, 2250, 4500},
@@ -250,7 +250,7 @@ TEST(peaks_are_of_whole_devices_by_name) {
         {"NVIDIA A100-SXM4-80GB", 108, 312, 0},
         {"NVIDIA RTX A1000", 16, 0, 0},
         {"NVIDIA A10", 72, 125, 0},
-        {"NVIDIA A10G", -1, 0, 0}, /* another chip */
+        {"NVIDIA A10G", -1, 0, 0}, /* not the same chip as the A10 */
         {"NVIDIA A40", 84, 149.7, 0},
         {"NVIDIA GeForce RTX 4090", 128, 165.2, 330.3},
         {"NVIDIA GeForce RTX 4090 D", -1, 0, 0},

@@ -100,7 +100,7 @@ TEST(events_that_cross_are_put_on_different_lanes) {
         {5, 12, 1},               /* crosses [0, 10) and [2, 6) */
         {6, 8, 0},                /* begins where [2, 6) ends */
         {7, 13, 2},               /* crosses events on both sub-tracks */
-        {10, 13, 0}, {12, 14, 1}, /* after the earlier events */
+        {10, 13, 0}, {12, 14, 1}, /* begin when all earlier events have ended */
         {12, 13, 0},              /* ends with its parent */
     };
     tm_nest nest = TM_NEST();
@@ -202,7 +202,7 @@ static tm_status export_many(const char *format, int64_t to_ns, tm_error *err) {
     return status;
 }
 
-/* The rank has one event too many. A window that ends earlier leaves out all but 5 of them. */
+/* The rank has one event more than the format takes. A window that ends at 6 ns keeps 5 events. */
 TEST(chromes_json_takes_four_million_events) {
     tm_error err = {0};
     assert_int_equal(export_many("chrome", INT64_MAX, &err), TM_ERR_USAGE);

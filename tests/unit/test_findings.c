@@ -6,8 +6,8 @@
 #include "rows_fixture.h"
 
 /* Ranks 10 to 17 are on hosts of two ranks: (10, 11), (12, 13), ... Process group 7 has ranks 10,
- * 12, 14; group 8 has all. In each of steps 5 and 6, rank 10 + i causes 10 i + 1. The ranks wait
- * 1,000, which is 10 % of their windows. Steps take 100,000 in total. */
+ * 12, 14; group 8 has all. In each of steps 5 and 6, rank 10 + i causes 10 i + 1 ns of waiting. The
+ * ranks wait for 1,000 ns, 10 % of their windows. Steps take 100,000 ns in total. */
 typedef struct job {
     tm_blame ranks[8], parts[16];
     tm_place places[8 + 3 + 8];
@@ -32,7 +32,7 @@ static void make_job(job *j) {
     j->blames.places = j->places;
 }
 
-/* A suspect. 1 % of the steps is 1,000. */
+/* A suspect. 1 % of the steps is 1,000 ns. */
 typedef struct said {
     int64_t member, excess_ns;
     double p;
@@ -79,11 +79,11 @@ typedef struct trial {
 #define TURNS TM_SHAPE_ALTERNATION
 #define EVENT TM_SHAPE_EVENT
 
-/* Rank 10 + i causes 20 i + 2 in both steps together, and 10 i + 1 in one. */
+/* Rank 10 + i causes 20 i + 2 ns of waiting in both steps together, and 10 i + 1 in one. */
 static const trial trials[] = {
     /* An unsteady suspect, whose work differs between steps, is not reported. */
     {{UNSTEADY(12, 5000, 0.0005)}, .verdict = TM_VERDICT_NONE},
-    /* An excess needs 1 % of the steps. A finding is sure if p <= 0.001 and half was compared. */
+    /* An excess needs 1 % of the steps. A finding is sure if p <= 0.001, and half was compared. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
      .verdict = TM_VERDICT_PERSISTENT,
@@ -95,12 +95,12 @@ static const trial trials[] = {
      .matched_share = 0.49,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, LIKELY, 1000, 42}}},
-    /* A stage needs 5 %. */
+    /* The excess of a stage counts from 5 % of the steps on. */
     {{STAGE(12, 4999)}, .verdict = TM_VERDICT_NONE},
     {{STAGE(12, 5000)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 5000, 42}}},
-    /* A suspect in several groups has the largest excess and the smallest p. */
+    /* For a suspect in several groups, the largest excess and the smallest p are reported. */
     {{THROUGH(12, 2000, 0.0005), WITHIN(12, 3000, 0.01, 6, 6)},
      .verdict = TM_VERDICT_EPISODE,
      .found = {{RANK, 12, EPISODE, SURE, 3000, 21}}},
@@ -108,7 +108,7 @@ static const trial trials[] = {
     {{THROUGH(12, 2000, 0.0005), THROUGH(15, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, ALL, LIKELY, 3000, 102}, {RANK, 12, ALL, SURE, 2000, 42}}},
-    /* Both ranks of host 12: median of 2,000 and 3,000, smallest p, causes 42 + 62. */
+    /* Suspects are both ranks of host 12: median of 2,000 and 3,000, smallest p, 42 + 62. */
     {{THROUGH(13, 2000, 0.0005), THROUGH(14, 1200, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{HOST, 12, ALL, SURE, 2500, 104}, {RANK, 14, ALL, LIKELY, 1200, 82}}},
@@ -116,14 +116,14 @@ static const trial trials[] = {
     {{OF_HOST(12, 2000), THROUGH(13, 4000, 0.0005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{HOST, 12, ALL, SURE, 2000, 104}}},
-    /* 3 of 8 ranks are a group: 2 + 42 + 82. Two of the three are too few (80 %). */
+    /* Suspects are all 3 of a group: 2 + 42 + 82. Two of the three are too few (80 %). */
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005), THROUGH(14, 4000, 0.005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{GROUP, 10, ALL, LIKELY, 3000, 126}}},
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 12, ALL, LIKELY, 3000, 42}, {RANK, 10, ALL, LIKELY, 2000, 2}}},
-    /* If one ends before the other begins, they alternate. */
+    /* If the episode of one ends before that of the other begins, they alternate. */
     {{WITHIN(12, 2000, 0.0005, 5, 5), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_ALTERNATING,
      .found = {{RANK, 15, TURNS, SURE, 3000, 51}, {RANK, 12, TURNS, SURE, 2000, 21}}},
@@ -133,7 +133,7 @@ static const trial trials[] = {
     {{WITHIN(12, 2000, 0.0005, 5, 6), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, EPISODE, SURE, 3000, 51}, {RANK, 12, EPISODE, SURE, 2000, 42}}},
-    /* 2 of 20 operations have half of 1,000. They are over a tenth of 19. */
+    /* 2 of 20 operations have half of the 1,000 ns of waiting. 2 are more than a tenth of 19. */
     {.heavy = {{300, 12, 5}, {200, 12, 6}, {100, 13, 6}},
      .n_waits = 20,
      .verdict = TM_VERDICT_EVENT,
@@ -157,7 +157,7 @@ static const trial trials[] = {
     /* No rank is cleared if more than a tenth could not be compared. */
     {.matched_share = 0.89, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.matched_share = 0.9, .verdict = TM_VERDICT_NONE},
-    /* No rank is cleared if most of it had unknown participants. */
+    /* No rank is cleared if for most of the communication some participants are unknown. */
     {.open_share = 0.51, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.open_share = 0.5, .verdict = TM_VERDICT_NONE},
 };
@@ -230,12 +230,12 @@ static const struct {
     tm_verdict_kind verdict;
     bool tested;
 } clears[] = {
-    /* No rank does 1 % more. If one does, the verdict is inconclusive, even if it may be chance. */
+    /* No rank takes 1 % longer. If one does, the verdict is inconclusive, even if by chance. */
     {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
     {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
     /* Nothing could be tested. */
     {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false},
-    /* Less than 1 % is waited, so no rank is found. */
+    /* Waits are less than 1 % of the windows, so no rank is found. */
     {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
     {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false},
     {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
@@ -269,7 +269,7 @@ TEST(nobody_is_cleared_without_a_test) {
     }
 }
 
-/* Rank 17 causes 142 of the waiting, half of 284. Fixing it saves nothing. */
+/* Rank 17 causes 142 ns of waiting: half of 284, not half of 285. Fixing it saves nothing. */
 TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     static const struct {
         bool sure, suspected;
@@ -368,7 +368,7 @@ TEST(an_event_says_when_it_was) {
     assert_int_equal(f->units, 3);
     assert_true(f->p == 1.0);
     tm_vec_free(&found.all);
-    /* 500 is not half of 1,001. */
+    /* 500 ns are less than half of 1,001. */
     found = (tm_findings){.all = TM_VEC(tm_finding)};
     j.blames.wait_ns = 1001;
     assert_int_equal(tm_findings_find(&in, &found, &err), TM_OK);
@@ -376,8 +376,8 @@ TEST(an_event_says_when_it_was) {
     assert_int_equal(found.all.n, 0);
 }
 
-/* Windows are 10,000, and the 10 waited in collectives are less than a hundredth of that. The first
- * of 4 stages has 2 ranks that send 39 times in 5 steps: 3.9 micro-batches, rounded to 4. The
+/* Windows are 10,000 ns, and waiting in collectives takes 10 ns, less than a hundredth of them. The
+ * first of 4 stages has 2 ranks that send 39 times in 5 steps: 3.9 micro-batches, rounded to 4. The
  * bubble is then at least 3 / 7. */
 static const struct {
     int64_t stages, wait_ns, in_collectives_ns;

@@ -31,9 +31,9 @@ static const struct {
     /* Two small operations, and 800 large ones that are 1 % above or below the line 10 us + moved /
      * 2. The line through the large ones has (752400 - 515100) / 500000 = 0.4746 ns a byte, and a
      * latency of 515100 - 474600 = 40.5 us. The line through the small and the second size has
-     * 741900 / 1499000 = 0.49493 ns a byte, and 10500 - 494.93 = 10005 ns. It misses the first size
-     * by 2 % x sqrt(400), the least of the three lines. With the number as weight in place of its
-     * root, the large ones' line would miss least: 2 x 290 % of the small ones. */
+     * 741900 / 1499000 = 0.49493 ns a byte, and 10500 - 494.93 = 10005 ns. A size weighs the root
+     * of its number: this line misses the first by 2 % x sqrt(400), the least of the three. If a
+     * size weighed its number, the large ones' line would be best: 2 x 290 % of the small ones. */
     {"few small operations give the latency",
      {{400, 1000000, 515100}, {400, 1500000, 752400}, {2, 1000, 10500}},
      {"lb", 10500 - 741900.0 / 1499, 1499.0 / 741.9}},
@@ -48,10 +48,10 @@ static const struct {
     {"4 times apart", {{5, 1000, 10500}, {5, 4000, 12000}}, {"?", 10000, 2}},
     {"times that fall", {{5, 1000, 10500}, {5, 9000, 10400}}, {"", 0, 0}},
     {"times that stay", {{5, 1000, 10500}, {5, 9000, 10500}}, {"", 0, 0}},
-    /* the latency would be 1000 - 1000 * 9000 / 8000 */
+    /* the latency would be 1000 - 1000 * 9000 / 8000 = -125 ns */
     {"a latency below zero", {{5, 1000, 1000}, {5, 9000, 10000}}, {"", 0, 0}},
-    /* A latency of 100 is negligible if the smallest size takes 100100. The transfer is negligible
-     * if the largest size takes only 4 of 10004 for it. */
+    /* A latency of 100 ns is negligible if the smallest size takes 100100. The transfer is
+     * negligible if it is only 4 of the 10004 ns of the largest size. */
     {"a small latency", {{5, 100000, 100100}, {5, 1000000, 1000100}}, {"b", 0, 1}},
     {"a large bandwidth", {{5, 4, 10000.04}, {5, 400, 10004}}, {"l", 10000, 0}},
 };

@@ -126,8 +126,8 @@ static void add(bench *b, tm_instance_value value, int count) {
 }
 
 /* Four groups of two ranks, each group on one host. Their medians are 101, 100, 99 and 150 us. The
- * others of the first are 99, 100, 150; of the second 99, 101, 150; of the third 100, 101, 150; of
- * the last 99, 100, 101. */
+ * medians of the others are 99, 100, 150 for the first; 99, 101, 150 for the second; 100, 101, 150
+ * for the third; 99, 100, 101 for the last. */
 static void add_tensor(bench *b) {
     uint32_t description = name_of(&b->ground, "mesh_tp");
     static const int64_t times[4][3] = {{100000, 102000, 101000},
@@ -162,7 +162,7 @@ TEST(a_group_slower_than_its_peers_is_slow) {
         "busbw_gbps=0.006666666667 times_fit=null peers=3 peers_ns=100000 times_slower=1.5 "
         "slow=true",
     };
-    /* bytes 4 x 3 x 1000; wait 12 x 7; transfer 2 x (303 + 300 + 327 + 450 us) */
+    /* bytes 4 x 3 x 1000; wait 12 x 7 ns; transfer 2 x (303 + 300 + 327 + 450 us) */
     static const char *const dimensions[] = {
         "dimension=tensor reach=intra groups=4 complete=12 bytes=12000 comm_ns=2760084 "
         "comm_share=0.5000152174 wait_ns=84 transfer_ns=2760000 busbw_gbps=null links=4 "
@@ -177,7 +177,7 @@ TEST(a_group_slower_than_its_peers_is_slow) {
     close_bench(&b);
 }
 
-/* A group is twice as slow as two others. 10 us more may be clock error, 10001 ns not. */
+/* A group takes twice the 10 us of two others. 10 us more may be clock error, 10,001 ns not. */
 TEST(small_differences_are_not_slow) {
     for (int64_t more = 0; more < 2; more++) {
         bench b = open_job();
@@ -195,13 +195,13 @@ TEST(small_differences_are_not_slow) {
     }
 }
 
-/* One group with all states and sizes, a latency of 10 us and 2 bytes/ns. n = 4, so f = 1.5. 2 MiB
- * take 3145728 / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times; once they take 1.6 times as
- * long. 4000 bytes take 6000 / 2 + 10000 = 13000, twice. A broadcast has no time, and an incomplete
- * operation does not count. */
+/* One group with all states and sizes, a latency of 10 us and 2 bytes/ns. It has 4 ranks, so bytes
+ * are moved 1.5 times. 2 MiB take 3145728 / 2 + 10000 = 1582864 ns, 1.98736... GB/s, three times;
+ * once they take 1.6 times as long. 4000 bytes take 6000 / 2 + 10000 = 13000 ns, twice. A broadcast
+ * has no time, and an incomplete operation does not count. */
 TEST(a_group_has_its_sums_and_its_line) {
-    /* bytes 4 x 2097152 + 2 x 4000 + 5 = 8396613. Kernels: 4 x (3 x 1582864 + 2532583 + 2 x 13000)
-     * + 6 x 7 = 29228742, the broadcast 400, the others 50 and 60. */
+    /* bytes 4 x 2097152 + 2 x 4000 + 5 = 8396613. Kernels of all-reduces: 4 x (3 x 1582864 +
+     * 2532583 + 2 x 13000) + 6 x 7 = 29228742 ns; of the broadcast 400, of the others 50 and 60. */
     static const char *const groups[] = {
         "group=d members=0-6:2 ranks=4 dimension=data description=DATA_PARALLEL_GROUP hosts=2 "
         "reach=inter complete=7 incomplete=1 suspect=1 bytes=8396613 comm_ns=29229252 "
@@ -301,8 +301,7 @@ TEST(transfers_beside_collectives_are_not_fitted) {
     close_bench(&b);
 }
 
-/* Groups of another kind, size, number of ranks or reach are no peers. A group of unknown purpose
- * has no peers. */
+/* Peers have the same kind, size, number of ranks and `reach`, and a known purpose. */
 TEST(only_the_like_is_compared) {
     bench b = open_job();
     add_tensor(&b);

@@ -66,7 +66,7 @@ TEST(a_group_is_its_name_and_its_sorted_ranks) {
         {"0", "[0, 1, 2, 3]", 4, 4, "0", 0},
         {"0", "[3, 1, 0, 2]", 4, 4, "0", 0},
         {"0", "[0,1,2,3]", 4, 4, "0", 0},
-        {"0", "[0, 1, 2, 3]", 9, 4, "0", 0},    /* the list decides */
+        {"0", "[0, 1, 2, 3]", 9, 4, "0", 0},    /* the list counts, not the size */
         {"0", "[0, 1, 2, 3, ?]", 5, 5, "0", 0}, /* one rank has no trace */
         {"0", "[0, 1, 2, 4]", 4, 4, "0", 1},
         {"0", "[0, 1, 2]", 4, 3, "0", 2},
@@ -143,7 +143,7 @@ TEST(a_list_that_was_cut_is_looked_up_in_the_configuration) {
              "\"none\"},{\"pg_name\": \"listed\", \"ranks\": %s}]}}",
              list, odd, odd);
     const struct {
-        const char *name, *ranks; /* the equal group; ranks NULL: only its name and size */
+        const char *name, *ranks; /* group that must be found; ranks NULL: only by name and size */
     } cases[] = {{"list", list}, {"text", odd}, {"cut", NULL}, {"empty", NULL},
                  {"none", NULL}, {"lis", NULL}, {"", NULL}};
     ground g = open_ground(), other = open_ground(); /* with other ids for the same texts */
@@ -232,10 +232,10 @@ TEST(start_and_stride_come_from_the_operator_around_the_launch) {
         {{OPERATOR(0, 100, 2), OPERATOR(40, 20, 2)}, {0, 4}, {1, 8}, "[4, 12, 20]"},
         /* an operator that ended before the launch, inside the one that contains the launch */
         {{OPERATOR(0, 100, 2), OPERATOR(10, 20, 2)}, {3, 0}, {3, 1}, "[3, 6, 9]"},
-        /* on another thread; then also on the right one */
+        /* the operator is on another thread; then the launch's thread has one, too */
         {{OPERATOR(0, 100, 1)}, {1}, {2}, NULL},
         {{OPERATOR(5, 90, 1), OPERATOR(0, 100, 2)}, {1, 2}, {1, 1}, "[2, 3, 4]"},
-        /* ranks missing or impossible */
+        /* the start is missing, or the stride is impossible */
         {{OPERATOR(0, 100, 2)}, {-1}, {2}, NULL},
         {{OPERATOR(0, 100, 2)}, {1}, {0}, NULL},
         {{OPERATOR(0, 100, 2)}, {1}, {-1}, NULL},

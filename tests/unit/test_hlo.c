@@ -8,9 +8,9 @@
 #define ASYNC(name, begin, duration, collective)                                                   \
     { TM_CAT_KERNEL, name, begin, duration, 0, 1000, 0, collective, TM_DURATION }
 
-/* A loop of 1000 ns contains a product (400) and a sum (300); the sum runs again after it (100).
- * The loop's first 100 ns also are a separate event. An all-gather is started for 1 ns, awaited for
- * 200, and takes 299 concurrently. Work of TensorFlow without XLA has no operation. */
+/* Times are in ns. A loop of 1000 contains a product (400) and a sum (300); the sum runs again
+ * after it (100). The loop's first 100 are also a separate event. An all-gather is started for 1,
+ * awaited for 200, and takes 299 concurrently. Work of TensorFlow without XLA has no operation. */
 static const event_spec events[] = {
     NOTE("while.3", 0, 1000), OP("while.3", 0, 100), OP("dot.2", 100, 400),
     OP("add.1", 500, 300),    NOTE("ag.4", 1000, 1), OP("add.1", 1001, 100),
@@ -104,8 +104,8 @@ TEST(operations_have_their_own_time_and_work) {
     close_job(&j);
 }
 
-/* The second rank's trace has neither FLOP nor peaks. So half of the time has counts, and rates are
- * for that half. The product has no known bound, and the ranks have no common peak. */
+/* The second rank's trace has neither FLOP nor peaks. So FLOP are known for half of the time, and
+ * rates are for that half. The product has no known bound, and the ranks have no common peak. */
 TEST(what_is_not_reported_is_left_empty) {
     small_job j = open_job();
     add_core(&j, 0, PEAKS, true);

@@ -155,8 +155,8 @@ static tm_claim read_claim(const char *text, size_t size) {
 
 TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
     /* An answer is a rank (with p if found by its place), h (a helper's trace), c (a copy) or n (no
-     * rank is left). In parentheses: the job's ranks of ranks 0 and 1 of the trace's process
-     * groups, if they differ. */
+     * rank is left). Numbers in parentheses: if a trace's process groups count ranks differently,
+     * the job's ranks for their ranks 0 and 1. */
     static const struct {
         const char *traces, *answers;
         int world;
@@ -182,7 +182,7 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"rank0 api-@1", "0 1", -1},
         {"rank0 rank1 worker2- worker12-", "0 1 h h", -1}, /* traces of a data loader, */
         {"worker0 worker1 worker2-", "0 1 2", -1},         /* but not if ranks have such names */
-        /* Replicas: names decide. The ranks in groups are shifted, also ranks without a trace. */
+        /* Names tell replicas apart. Ranks in groups are shifted, even those without a trace. */
         {"tp0_dp0=0/2 tp1_dp0=1/2 tp0_dp1=0/2 tp1_dp1=1/2", "0 1 2(2,3) 3(2,3)", 4},
         {"tp1_dp1=1/2 tp0_dp0=0/2 tp0_dp1=0/2", "3(2,3) 0 2(2,3)", 4},
         {"tp0_dp0 tp1_dp0 tp0_dp1 tp1_dp1", "0 1 2 3", -1},
@@ -195,14 +195,14 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"a=0/2@1 b=1/2@0", "1(1,0) 0(1,0)", 2},
         /* replicas cannot be told apart, so no rank of a group is known */
         {"rank0=0/2 rank1=0/2 rank2=1/2 rank3=1/2", "0(-1,-1) 1(-1,-1) 2(-1,-1) 3(-1,-1)", 4},
-        /* the stated ranks are wrong: the world has room for all, and groups are right */
+        /* all traces state rank 0 of 4, which is wrong for three; the ranks in groups are right */
         {"rank0=0/4 rank1=0/4 rank2=0/4 rank3=0/4", "0 1 2 3", 4},
         /* copies */
         {"a=0/2 b=1/2 c=0@0* d=1@1*", "0 1 c c", 2},
         {"a=0/2 c=0@0* d=1@1*", "0 c 1", 2},
         {"c=0/2@0* d=1/2@1* e=0/2@2* f=1/2@3*", "0 1 2(2,3) 3(2,3)", 4},
         {"tp0_dp0=0/2 tp0_dp1=0/2 c=0/2@0* d=0/2@2*", "0 2(2,3) c c", 4},
-        /* several spans, and names that stand for several ranks, are no evidence */
+        /* no replicas: a rank with several spans, or names that stand for several ranks */
         {"rank0=0/2 rank0=0/2+ rank1=1/2", "0 0 1", 2},
         {"tp0=0/4 tp1=1/4 tp0=2/4 tp1=3/4", "0 1 2 3", 4},
         {"rank0=0/2 rank1=0/2 rank1=1/2", "0 0 1", 2},

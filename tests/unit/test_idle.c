@@ -14,13 +14,13 @@
  *
  *   [30, 50) us    20   before C, queued, under 30 us: kernel wait
  *   [60, 100)      40   before D, queued: other; thread 1 in Synchronize for 20
- *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when it began; the
- *                       host loaded for 30 us and was in gloo for [140, 170), 20 of them after
+ *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when the gap began;
+ *                       the host loaded for 30 us and was in gloo for [140, 170), 20 of them after
  *                       loading; of the remaining 40, the 35 in Synchronize are sync. Thread 1
- *                       itself: Synchronize 5, loading 30, E's call 1, nowhere 54.
+ *                       itself: Synchronize 5, loading 30, E's call 1, no call 54.
  *
  *   [210, 240)     30   before F, launched at 235: the host's work. Thread 1: aten::foo [205, 232)
- *                       without aten::bar in it [212, 220): 2 + 12 = 14, bar 8, nowhere 3, call 5.
+ *                       without aten::bar in it [212, 220): 2 + 12 = 14, bar 8, no call 3, F's 5.
  *
  *   [250, 251)      1   before G, whose launch is unknown: kernel wait
  *
@@ -96,9 +96,9 @@ TEST(idle_time_is_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* The GPU has nothing left at 20, when the host has been in cudaFree since 12: for 8 it was
- * waiting. Then cudaFree works until 520, and the gap ends at 540. So of 520, it works for 500, and
- * 8 are sync. */
+/* The GPU runs out of work at 20 ns. The host has been in cudaFree since 12, so it waited for 8 ns.
+ * Then cudaFree works until 520, and the gap ends at 540. So of the gap of 520 ns, 500 are work of
+ * cudaFree, and the 8 before it count as sync. */
 TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),   CALL("cudaFree", 12, 508, 9),
@@ -120,9 +120,9 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     close_job(&j);
 }
 
-/* The launch of b begins before the GPU has nothing left at 20, and blocks the host until b begins
- * at 40,020; from 15 to 40,000 it loads code. Of the gap's 40,000, 39,980 are loading, of which 5
- * may have been waiting. */
+/* The GPU runs out of work at 20 ns. The launch of b begins before that, and blocks the host until
+ * b begins at 40,020; from 15 to 40,000 it loads code. Of the gap of 40,000 ns, 39,980 are loading,
+ * of which 5 may have been waiting. */
 TEST(a_launch_that_takes_long_has_queued_nothing) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),      CALL("cudaLaunchKernel", 12, 59988, 2),
@@ -140,9 +140,9 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
     close_job(&j);
 }
 
-/* The host launched b 10 after the GPU had nothing left at 20, in a call that ended at 40. b begins
- * 99,980 later. Up to 30,000 of this may be launch latency, and 8 clock error, as for a. So 30,028
- * of the gap are the host's, and 69,972 are not. */
+/* The GPU runs out of work at 20 ns. The host launches b from 30 to 40, and b begins 99,980 later.
+ * 20 ns until the launch ends, 30,000 of launch latency at most, and 8 of clock error, as between
+ * the launch of a and a, are the host's: 30,028. The other 69,972 ns are not. */
 TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),
@@ -183,8 +183,8 @@ TEST(the_event_that_was_launched_first_ends_a_gap) {
     close_job(&j);
 }
 
-/* Gap [10, 30009) is 29999 long: short. [30010, 60010) is 30000 long: not short. The call for
- * [60011, 60021) begins with the gap: queued. The call for [60022, 60032) begins 1 ns later: the
+/* Gap [10, 30009) is 29,999 ns long: short. [30010, 60010) is 30,000 long: not short. The call for
+ * [60011, 60021) begins with the gap: queued. That for [60022, 60032) begins 1 ns later: the
  * host's. */
 TEST(limits_of_causes_are_exact) {
     static const event_spec events[] = {
@@ -207,9 +207,8 @@ TEST(limits_of_causes_are_exact) {
     close_job(&j);
 }
 
-/* Kernels of length 1 at 0, 11, 24, 39, ... leave gaps of 10, 12, ..., 34. A rank keeps the longest
- * 10 of its 13: 16 to 34. The job keeps 100: from 11 ranks, the 99 above 16, and the first of
- * 16. */
+/* Kernels of 1 ns at 0, 11, 24, 39, ... leave gaps of 10, 12, ..., 34 ns. A rank keeps the longest
+ * 10 of its 13: 16 to 34. The job keeps 100, from 11 ranks: the 99 above 16 ns, and one of 16. */
 TEST(the_longest_gaps_are_kept) {
     event_spec events[14] = {KERNEL("k", 0, 1, 0, 7)};
     for (size_t i = 1; i < COUNT(events); i++) {
@@ -230,8 +229,8 @@ TEST(the_longest_gaps_are_kept) {
     close_job(&j);
 }
 
-/* Stream 7 has two ids: "a" [0, 10) and "c" [40, 50) have one, "b" [20, 30) and "d" [45, 60) the
- * other. The gaps are [10, 20) and [30, 40). */
+/* Stream 7 has two ids: kernels "a" [0, 10) and "c" [40, 50) have one, "b" [20, 30) and "d" [45,
+ * 60) the other. The gaps are [10, 20) and [30, 40). */
 TEST(a_stream_with_two_ids_is_one) {
     static const event_spec events[] = {KERNEL("a", 0, 10, 1, 7), KERNEL("c", 40, 10, 2, 7),
                                         KERNEL("b", 20, 10, 3, 8), KERNEL("d", 45, 15, 4, 8)};

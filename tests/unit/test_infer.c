@@ -17,7 +17,7 @@ typedef struct lane_spec {
     int64_t early_us[N];
     int64_t slot, ahead_us;
     size_t skipped;
-    int64_t later_us; /* 0, or base of the delays of another group, which are up to 3 times this */
+    int64_t later_us; /* for another group: its operations are one to three times this later */
 } lane_spec;
 
 static tm_cluster make(const lane_spec *spec) {
@@ -104,7 +104,7 @@ TEST(a_steady_rhythm_proves_no_order) {
     free_run(&b);
 }
 
-/* With noise of 1 us, a lateness of 5 us is no evidence; 48 us count log2(48 / 3) = 4 bits. */
+/* With noise of 1 us, to be 5 us early is no evidence; 48 us are log2(48 / 3) = 4 bits of it. */
 TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
@@ -113,7 +113,7 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
         {{48, 0}, TM_LINK_TEST_HOLDS, 1},
         {{47, 0}, TM_LINK_TEST_OPEN, 1},
         {{5, 5}, TM_LINK_TEST_OPEN, 0},
-        {{12, 12}, TM_LINK_TEST_HOLDS, 2}, /* 2 bits each */
+        {{12, 12}, TM_LINK_TEST_HOLDS, 2}, /* each is evidence of 2 bits */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
         const lane_spec a = {.early_us = {cases[c].early_us[0]}, .slot = 0};
@@ -130,7 +130,7 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
 }
 
 /* Two stages of a pipeline. Ends on the second are 700 us later than on the first, except for two
- * operations in which only the second was late, by 60 and 40 us. If the offset is free, the ends
+ * operations in which only the second was late, by 60 and 40 us. With any offset allowed, the ends
  * agree; but no rank waited for the late operations, so the groups differ. */
 TEST(who_leaves_before_a_late_one_is_not) {
     tm_cluster a, b;
@@ -191,8 +191,7 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
     tm_clusters_free(&clusters);
 }
 
-/* 200 hosts: the even ones form a group, and the odd ones another. In turns, each is early by 20 to
- * 320 us. */
+/* 200 hosts: even ones form a group, odd ones another. In turns, each is up to 320 us early. */
 TEST(many_clusters_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
@@ -215,8 +214,8 @@ TEST(many_clusters_grow_alike) {
     tm_clusters_free(&clusters);
 }
 
-/* Two hosts have two streams each. Their clocks are 30 ms apart, although only up to 21 ms are
- * accepted, so one pair of streams is not enough evidence. */
+/* Two hosts have two streams each. Their clocks are 30 ms apart. More than 21 ms are accepted only
+ * if two pairs of streams show it. */
 TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
     lane_spec specs[] = {

@@ -25,7 +25,7 @@ enum { RANKS = 4, MORE_THAN_ENOUGH = 20000 };
 typedef struct job {
     char paths[RANKS][512];
     char store[160];
-    char *good;       /* result of a run without a failure: all tables as text, JSON and CSV, */
+    char *good;       /* of a run without a failure: all tables as text, JSON and CSV, */
     size_t good_size; /* and then the bytes of the store */
 } job;
 
@@ -308,14 +308,13 @@ static char *made(const job *j, tm_vec *text, size_t *size) {
     return all;
 }
 
-/* Returns the number of files in the folder besides the store. */
 static int others_in_folder(const job *j) {
     char folder[160];
     snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(j->store, '/') - j->store), j->store);
     return store_count_files(folder) - (access(j->store, F_OK) == 0);
 }
 
-/* Asserts that a failure without effect left the results unchanged. */
+/* Asserts that the results of a run whose failure had no effect are those of a run without one. */
 static void same_as_good(const job *j, tm_vec *text) {
     size_t size = 0;
     char *all = made(j, text, &size);
@@ -340,7 +339,7 @@ static bool run_everything(job *j, injection what, int n) {
         printf("%d %d %s: %d %s %s\n", what, n, injected_into(), status, err.path, err.message);
     if (status == TM_OK && n == 0)
         j->good = made(j, &text, &j->good_size);
-    else if (status == TM_OK) /* harmless: no unnamed file, no spare room, a missing name */
+    else if (status == TM_OK) /* a harmless failure: no unnamed file, no spare room, no name */
         same_as_good(j, &text);
     else
         assert_true(failed && err.status == status && err.message[0] != '\0');

@@ -4,12 +4,12 @@
 typedef struct listed {
     int host, operand;
     const char *match, *path;
-    int size; /* stands for all facts that identify a file */
+    int size; /* stands for all facts that identify the file */
 } listed;
 
-/* Hosts 0 and 1 share the folder s. Each has a disk l, with trace 10 or 9; l/t is another file on
- * each. Host 2 has the l/t of host 0. The operands are "s/r1", which was listed first, "l*" and
- * s. */
+/* Hosts 0 and 1 share the folder s. Each has its own disk l: on it, host 0 has trace 10, host 1
+ * trace 9, and l/t differs. Host 2 has the same l/t as host 0. The operands are "s/r1", which was
+ * listed first, "l*" and s. */
 static const listed lists[] = {
     {0, 0, "s/r1", "s/r1", 1}, {0, 1, "l", "l/r10", 10}, {0, 1, "l", "l/t", 20},
     {0, 1, "l-2", "l-2", 30},  {0, 2, "s", "s/r1", 1},   {0, 2, "s", "s/r2", 2},

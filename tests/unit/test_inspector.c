@@ -53,25 +53,25 @@ TEST(an_operation_has_its_times_by_two_clocks_and_its_size_by_its_function) {
     static const struct {
         const char *operation, *event;
     } cases[] = {
-        /* The host saw it from 120 to 160 us; the GPU measured 45 us. It ended by 160, so it began
-         * at 115. */
+        /* The host saw the kernel from 120 to 160 us; the GPU measured 45 us. The kernel ended by
+         * 160, so it began at 115. */
         {PERF("AllReduce", 8, 45, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "115000+45000 in=8 out=8"},
-        /* The host saw it from 120 on, so with 30 us it ended at 150 at the latest. */
+        /* The host saw the kernel from 120 us on, so with a duration of 30 us it ended at 150. */
         {PERF("AllReduce", 8, 30, "kernel_gpu", TIMES(CHANNEL(120, 160))),
          "120000+30000 in=8 out=8"},
-        /* It was timed by the host's clock, so it has the host's times. Unused channels are 0. */
+        /* The host's clock measured it, so it has the host's times. Unused channels are 0. */
         {PERF("Broadcast", 8, 45, "kernel_cpu",
               TIMES(CHANNEL(0, 0) "," CHANNEL(125, 155) "," CHANNEL(120, 150))),
          "120000+35000 in=8 out=8"},
-        /* the size is that of one of four ranks' parts */
+        /* the size in the record is that of one rank's part; there are four ranks */
         {PERF("AllGather", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=8 out=32"},
         {PERF("ReduceScatter", 8, 5, "kernel_gpu", TIMES(CHANNEL(100, 105))),
          "100000+5000 in=32 out=8"},
         {TRANSFER("Send", 0), "100000+5000 in=8 dst=0"},
         {TRANSFER("Recv", 2), "100000+5000 out=8 src=2"},
-        /* not the verbose form; no channel was seen; or channels have only impossible times */
+        /* the record is not of the verbose form; or no channel was seen; or times are impossible */
         {PERF("AllReduce", 8, 5, "kernel_gpu", ""), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(0, 0))), NULL},
         {PERF("AllReduce", 8, 5, "kernel_gpu", TIMES(CHANNEL(9, 8))), NULL},
@@ -121,7 +121,7 @@ TEST(a_rank_is_its_place_in_the_largest_communicator) {
         {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either may be the job's, or neither */
         {SHORT("0xb", 5, 8) SHORT("0xa", 0, 2) SHORT("0xb", 3, 8),
          "8:ffffffffffffffff:3 8:ffffffffffffffff:5 ", 0}, /* a process that uses two GPUs */
-        {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* not hashes */
+        {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* last two: no hash */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char found[128];

@@ -28,7 +28,7 @@ static void close_collectives(tm_collectives *c) {
 
 static void add_members(tm_collectives *c, const operation *o, uint64_t key) {
     for (size_t i = 0; i < o->n; i++) {
-        bool barrier = o->members[i].kind == TM_COLL_BARRIER; /* barrier: bytes are ns */
+        bool barrier = o->members[i].kind == TM_COLL_BARRIER; /* bytes: its duration in ns */
         tm_comm_record record = {.group = 1,
                                  .key = key,
                                  .begin_ns = o->members[i].begin_ns,

@@ -12,9 +12,9 @@
 #define STEP(name, begin)                                                                          \
     { TM_CAT_USER_ANNOTATION, name, begin, 100, 0, 1, 1, NULL, TM_DURATION }
 
-/* Only the third of 4 steps has its kernel. In each other step, the GPU may have worked from the
- * launch to the end of Synchronize, 80 ns. With the 50 ns of the window, it computes 50 to 290 of
- * 290 ns. Nothing is lost between recorded events. */
+/* Only the third of 4 steps has its kernel. In each other step, the GPU may have worked for 80 ns:
+ * from the launch to the end of Synchronize. Together with the 50 ns of the recorded kernel, it
+ * computes for 50 to 290 ns of 290. Nothing is lost between recorded events. */
 static const event_spec lost_kernels[] = {
     STEP("ProfilerStep#0", 0),
     STEP("ProfilerStep#1", 100),
@@ -31,10 +31,10 @@ static const event_spec lost_kernels[] = {
     KERNEL("A", 230, 50, 3, 7),
 };
 
-/* The kernels of two graphs are missing. The first may have run for 80 ns, until A began; the
- * second for 80 ns, until the host had waited for it. A and B take 37 of a window of 120, or of 200
- * with the first graph's time. So computation is 37 to 197, idle time 3 to 163. One of the three
- * launches from A's to B's is lost. */
+/* The kernels of two graphs are missing. The first graph may have run for 80 ns, until A began; the
+ * second for 80 ns, until the host had waited for it. A and B take 37 ns of a window of 120, or of
+ * 200 with the first graph's time. So computation is 37 to 197 ns, idle time 3 to 163. Of the three
+ * launches from A's to B's, one is lost. */
 static const event_spec lost_graphs[] = {
     CALL("hipGraphLaunch", 0, 5, 1),    CALL("hipLaunchKernel", 10, 5, 2),
     CALL("hipGraphLaunch", 100, 5, 3),  CALL("hipStreamSynchronize", 110, 70, 9),
@@ -65,17 +65,17 @@ static const event_spec whole[] = {
     KERNEL("D", 111, 9, 6, 7),
 };
 
-/* A stream is serial, so A cannot last until 80: B, C and D ran in that time. If A is cut where B
- * begins, all of them take [0, 60), because E on another stream runs in [20, 60). */
+/* A stream is serial, so A cannot last until 80: B, C and D ran before. If A is cut where B begins,
+ * all kernels take [0, 60), because E on another stream runs in [20, 60). */
 static const event_spec impossible[] = {
     KERNEL("A", 0, 80, 1, 7),  KERNEL("B", 10, 10, 2, 7), KERNEL("C", 30, 10, 3, 7),
     KERNEL("D", 50, 10, 4, 7), KERNEL("E", 20, 40, 5, 8),
 };
 
-/* GPU 0 runs A, and GPU 1 runs B and C. One thread launched a kernel that is lost, presumably on
- * GPU 1 like its launches before and after: it may have run from 25 until C begins. Another
- * thread's lost launch was on an unknown GPU: from 30 to the end at 110. Of 2 x 100 ns, the GPUs
- * compute 120 to 200 and idle 0 to 80. */
+/* GPU 0 runs A, and GPU 1 runs B and C. One thread's lost kernel was presumably on GPU 1, like its
+ * launches before and after: it may have run from 25 until C begins. Another thread's lost kernel
+ * was on an unknown GPU: it may have run from 30 to the end at 110. Of 2 x 100 ns, the GPUs compute
+ * for 120 to 200 and idle for 0 to 80. */
 static const event_spec two_gpus[] = {
     CALL("cudaLaunchKernel", 0, 2, 1),
     CALL("cudaLaunchKernel", 3, 2, 2),
@@ -88,8 +88,8 @@ static const event_spec two_gpus[] = {
 };
 
 /* The first graph has computation and communication, the second only communication. Of the third,
- * only communication was recorded; in the 395 us from its launch until then, the GPU recorded no
- * work. It may have worked for 300 us more. In all it worked for 780 us of 2,390. */
+ * only communication was recorded, 300 us after its launch; the GPU may have computed in this time.
+ * The recorded kernels take 780 us of 2,390. */
 static const event_spec comm_of_graphs[] = {
     CALL("cudaGraphLaunch", 0, 5000, 1),
     CALL("cudaGraphLaunch", 1000000, 5000, 2),
@@ -100,8 +100,8 @@ static const event_spec comm_of_graphs[] = {
     KERNEL("ncclDevKernel_AllReduce", 2300000, 100000, 3, 7),
 };
 
-/* The host waited for A until 30, but A ends at 45. Another thread launched B in the meantime. A
- * and B take 47 of the window of 48. */
+/* The host waited for A until 30, but A ends at 45: this is impossible. Another thread launched B
+ * in the meantime. A and B take 47 ns of the window of 48. */
 static const event_spec late[] = {
     CALL("cudaLaunchKernel", 0, 5, 1),
     CALL("cudaDeviceSynchronize", 10, 20, 9),
@@ -110,7 +110,7 @@ static const event_spec late[] = {
     KERNEL("B", 46, 10, 2, 7),
 };
 
-/* Nothing that was launched was recorded. It may have run until the recording ends, for 5 ns. */
+/* The launched kernel was not recorded. It may have run until the recording ends, for 5 ns. */
 static const event_spec host_only[] = {CALL("cudaLaunchKernel", 0, 5, 1)};
 
 TEST(what_is_missing_and_what_cannot_be_is_as_worked_out_by_hand) {
@@ -173,8 +173,8 @@ TEST(time_that_the_gpu_may_have_worked_in_is_laid_to_nobody) {
 }
 
 /* CUPTI numbers all calls. If 100 recorded calls have numbers 51 apart, 1 of 51 calls was recorded.
- * A pause is only one gap. Between 100 kernels of 50 ns every 100 ns, the GPU idles for 99 x 50 of
- * 9,950 ns if the trace is whole. */
+ * A pause makes only one large distance. 100 kernels of 50 ns begin every 100 ns, so the GPU idles
+ * for 99 x 50 of 9,950 ns if the trace is whole. */
 TEST(a_trace_that_lacks_most_calls_is_a_sample) {
     static const struct {
         const char *call;

@@ -56,7 +56,7 @@ TEST(every_key_has_a_value_that_begins_at_zero) {
         assert_non_null(sum);
         *sum += i;
     }
-    /* in the order of the keys 1, 2, 0: sums 1 + 4 + ... + 1000, 2 + ... + 998, 3 + ... + 999 */
+    /* keys are in the order 1, 2, 0; sums are 1 + 4 + ... + 1000, 2 + ... + 998, 3 + ... + 999 */
     const int64_t expected[] = {334 * 1001 / 2, 333 * 1000 / 2, 333 * 1002 / 2};
     assert_int_equal(sums.n, 3);
     for (size_t i = 0; i < 3; i++)

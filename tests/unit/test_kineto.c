@@ -43,7 +43,7 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
         {"", "1712000000123456.7895", "1", "", 1712000000123456790, 1000},
         /* other valid JSON notations of numbers */
         {"", "1.7e3", "25e-1", "", 1700000, 2500},
-        {"", "123.5", "1E+2", "", 123500, 100000}, /* one decimal is tenths */
+        {"", "123.5", "1E+2", "", 123500, 100000}, /* one decimal: tenths of a us */
         {"", "0.0", "-0.0", "", 0, 0},
         {"", "17120000001234567.890e-1", "1", "", 1712000000123456789, 1000},
     };
@@ -158,7 +158,7 @@ TEST(older_words_of_categories_mean_the_same) {
         {TM_CAT_DRIVER, {"cuda_driver"}},
         {TM_CAT_OVERHEAD, {"overhead"}},
         {TM_CAT_TRACE, {"Trace"}},
-        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* later names describe GPUs */
+        {TM_CAT_KERNEL, {"kernel", "Kernel", "KERNEL"}}, /* GPU events from here on */
         {TM_CAT_MEMCPY, {"gpu_memcpy", "Memcpy"}},
         {TM_CAT_MEMSET, {"Memset"}},
         {TM_CAT_GPU_ANNOTATION, {"gpu_user_annotation"}},
@@ -205,8 +205,8 @@ TEST(operators_without_categories_are_those_of_the_host) {
 
 TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
     /* A frame that was running at the start has the line that it had reached; later frames have
-     * their function's line. If several frames have equal names, the nearest one above counts, not
-     * one below or in another file. */
+     * their function's line. The running frame gets the line of its function: the last one above
+     * with the same file and name. */
     static const struct {
         const char *ran, *name;
     } cases[] = {
@@ -231,7 +231,7 @@ TEST(a_frame_that_ran_at_the_begin_has_the_line_of_its_function) {
 }
 
 TEST(memory_records_of_pythons_export_are_instants) {
-    /* PyTorch 2.14 with use_python_export=True writes them with a duration until the end. */
+    /* PyTorch 2.14 with use_python_export=True writes these records with a duration. */
     static const char *const phases[] = {"\"X\",\"dur\":90", "\"i\",\"s\":\"t\""};
     for (size_t i = 0; i < COUNT(phases); i++) {
         char text[512];

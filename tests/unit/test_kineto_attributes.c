@@ -135,7 +135,7 @@ TEST(kernels_and_copies_have_all_their_attributes) {
          " #11 [1 1 1]x[64 1 1] -1 -1 nan nan"},
         /* Kineto's roctracer wrote this before 2024 */
         {KERNEL("'External id':58"), " #58" NO_SHAPE},
-        /* an occupancy of 0 is unknown unless rounding explains it: 0.03 of 64 warps are 0.05 %,
+        /* an occupancy of 0 is unknown, unless it may be rounded: 0.03 of 64 warps are 0.05 %,
          * written as 0; 12 of 64 are not */
         {KERNEL("'est. achieved occupancy %':0,'warps per SM':12"),
          " #0 [-1 -1 -1]x[-1 -1 -1] -1 -1 nan 12.00"},
@@ -213,7 +213,7 @@ TEST(a_wait_has_its_kind_its_streams_and_the_ids_of_its_calls) {
         /* 2^32 - 1 means no stream */
         {SYNC("-1", "'cuda_sync_kind':'Context Sync','stream':4294967295,'correlation':225"),
          " Context Sync call=225"},
-        /* the name decides: here the host waits */
+        /* the event's name tells the kind: the host waits */
         {SYNC("7", "'stream':7,'correlation':15"), " Stream Sync call=15 on=7"},
         {SYNC("7", "'cuda_sync_kind':'New Sync','stream':7"), " Unknown Sync stream=7"},
         {OPERATOR("'wait_on_stream':7"), ""}, /* not a wait, although it has the arg of one */
@@ -296,12 +296,12 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
     };
-    reading r = EXPECT_ATTRS(cases, 1); /* counts the 7 */
+    reading r = EXPECT_ATTRS(cases, 1); /* the 7 is counted */
     close_reading(&r);
 }
 
 TEST(long_input_dimensions_are_cut_at_512_bytes) {
-    enum { LINES = 2 }; /* without and with a line break, the same is kept */
+    enum { LINES = 2 }; /* one case without and one with a line break; the same is kept of both */
     char event[LINES][4096], expected[1024] = " shapes=[";
     for (int line = 0; line < LINES; line++) {
         strcpy(event[line], "{'ph':'X','cat':'cpu_op','ts':1,'dur':2,'args':{'Input Dims':[");

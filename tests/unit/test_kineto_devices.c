@@ -78,7 +78,7 @@ TEST(flows_and_labels_decide_where_the_category_does_not) {
         uint32_t launch;
         const char *events[6];
     } cases[] = {
-        /* The end and start of the event's flow come after or before it. */
+        /* The event's flow has an end and a start, listed after the event in either order. */
         {TM_CAT_KERNEL, 1, {WORK("foo", "1"), CALL, END, START}},
         {TM_CAT_KERNEL, TM_NO_EVENT, {WORK("foo", "1"), START, END, OPERATOR}},
         {TM_CAT_MEMCPY, TM_NO_EVENT, {WORK("x_memcpy", "1"), START, END, OPERATOR}},
@@ -90,7 +90,7 @@ TEST(flows_and_labels_decide_where_the_category_does_not) {
          {WORK("foo", "1"), FLOW("f", "fwdbwd", "1", "3", "5"),
           FLOW("s", "fwdbwd", "500", "501", "1")}},
         {TM_CAT_OTHER, TM_NO_EVENT, {WORK("foo", "1"), FLOW("f", "ac2g", "1", "3", "6"), START}},
-        /* A call is not work, even if a flow ends there. */
+        /* A call is not work, even if a flow ends at it. */
         {TM_CAT_RUNTIME,
          TM_NO_EVENT,
          {CALL, FLOW("f", "ac2g", "500", "501", "1"), FLOW("s", "ac2g", "9", "9", "1")}},
@@ -195,7 +195,7 @@ TEST(work_and_waits_of_mtia_are_reported_by_their_names) {
     "{'ph':'X','cat':'kernel','name':'" name "','pid':0,'tid':1,'ts':" ts ",'dur':2,'args':{"      \
     "'External id':" id ",'device':0,'sycl queue':3,'correlation':4}}"
 
-/* Profilers do not copy metadata of a collective to kernels of an XPU. */
+/* Profilers do not copy the metadata of a collective to kernels of an XPU. */
 TEST(kernels_of_an_xpu_take_the_collective_of_their_operator) {
     static const char *const events[] = {
         ON_XPU("oneccl_kernel", "1", "70"),

@@ -174,7 +174,7 @@ static const char good_text[] = "a\"b cpu_op 1012345+10000 1/t 1 shapes=[[1, 2],
                                 "-0.05 nan\n"
                                 "c none @1007000 / =1.5 c=2\n";
 
-/* Counts complete events in the first n bytes of `good`. Its second such line is none. */
+/* Counts complete events in the first n bytes of `good`. */
 static size_t whole_events(size_t n) {
     static const char *const lasts[] = {"'x': null}}", "'correlation': 9}}", "'c': 2}}"};
     size_t whole = 0;
@@ -286,7 +286,7 @@ TEST(what_looks_wrong_is_counted_and_the_rest_is_kept) {
                GOOD "'cat': 'KERNEL'", GOOD "'args': null",
                /* the limits: 1e18 ns before the base, 3e18 after it, 24 h long: 8.64e10 us */
                "'ts': 3e15, 'dur': 86400e6", "'ts': -1e15, 'dur': 1",
-               /* values of another type that mean the same, or nothing */
+               /* values of another type with the same meaning, or without a meaning */
                ARGS("'stream': '7'"), ARGS("'stream': null"), ARGS("'grid': [ 1 , 2 , 3 ]"),
                ARGS("'dtype': 5"), ARGS("'blocks per SM': 'N/A'"),
                /* HIP stream ids are pointers */

@@ -8,19 +8,20 @@
 
 /* Three calls on the host, a graph of two kernels, and one kernel without a known call:
  *
- *   call    1 [0, 10)  2 [12, 20)  3 [22, 60)  graph 4 [80, 90)
- *   7       1 [15, 35)  2 [40, 44)  3 [50, 70)  4 [95, 97)  4 [97, 100)
- *   8       unknown [96, 98)
+ *   calls     1 [0, 10)  2 [12, 20)  3 [22, 60)  graph 4 [80, 90)
+ *   stream 7  1 [15, 35)  2 [40, 44)  3 [50, 70)  4 [95, 97)  4 [97, 100)
+ *   stream 8  unknown [96, 98)
  *
  *   calls:    10 + 8 + 38 + 10 = 66, 4 calls of 5 events: 0.8; mean 16.5, rounded 17
  *   latency:  5, 20, 0 (it began inside its call), 5, 7: mean 37 / 5 = 7.4, median 5, p95 (nearest
  *             rank: the 5th) 20
  *   queue:    15 + 28 + 28 + 15 + 17 = 103 over the window [15, 100) = 85: 1.2117647...
- *             At 12, calls 1 and 2 were made and nothing has begun: 2. At 80, the graph's two are
- *             launched and 1, 2 and 3 have begun: 2.
- *   bound:    2's call is before 1 ends, 3's too; the graph's at 80, after 70, but for its second
- *             kernel before 97: 1 of 5. The first has nothing before it.
- *   short:    1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes; those of the graph do not count: 2 */
+ *             Maximum 2: at 12, calls 1 and 2 were made and no kernel has begun; at 80, the graph
+ *             with two kernels is launched, and 1, 2 and 3 have begun.
+ *   bound:    2 and 3 were called before the previous kernel ended. The graph was called at 80,
+ *             after 70, but its second kernel follows its first: 1 of 5. 1 has nothing before it.
+ *   short:    kernel < call: 1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes. The graph does not
+ *             count: 2 in all */
 static const event_spec rank_0[] = {
     CALL("cudaLaunchKernel", 0, 10, 1),
     CALL("cudaLaunchKernel", 12, 8, 2),
@@ -35,7 +36,7 @@ static const event_spec rank_0[] = {
     KERNEL(96, 2, 9, 8),
 };
 
-/* Two threads launch to one stream, so calls are not in the order of their kernels. At 8, both are
+/* Two threads launch to one stream, so calls are not in the order of kernels. At 8, both are
  * queued. */
 static const event_spec rank_1[] = {
     CALL("cudaLaunchKernel", 8, 1, 2),
@@ -50,8 +51,8 @@ TEST(launches_are_as_worked_out_by_hand) {
          "median_latency_ns p95_latency_ns max_latency_ns mean_queue max_queue host_bound_events "
          "host_bound_pct short_events short_pct graph_launches graph_events"),
         "0 5 1 4 0.8 66 17 7 5 20 20 1.211764706 2 1 20 2 40 1 2",
-        /* latencies 10 - 9 and 11 - 5; queued 2 + 7, the window is 2; the kernel at 11 is not host
-         * bound, because its call was at 4 */
+        /* latencies are 10 - 9 and 11 - 5; kernels are queued for 2 + 7, and the window is 2; the
+         * kernel at 11 is not host bound, because its call was at 4 */
         "1 2 0 2 1 2 1 4 4 6 6 4.5 2 0 0 0 0 0 0",
         "2 0 0 0 null 0 null null null null null null 0 0 null 0 null 0 0",
         "3 1 0 1 1 null null 5 5 5 5 5 1 0 0 null null 0 0",
@@ -68,8 +69,8 @@ TEST(launches_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Launches take 10 and 8 on rank 0; 1 and 1, by two threads, on rank 1; 10 on rank 2. 18 + 2 + 10 =
- * 30 in 5 calls. By rank 18, 2, 10: the median is 10, and rank 0 has most. */
+/* cudaLaunchKernel takes 10 and 8 ns on rank 0; 1 and 1, by two threads, on rank 1; 10 on rank 2.
+ * 18 + 2 + 10 = 30 in 5 calls. Of the ranks' 18, 2, 10 the median is 10, and rank 0 has most. */
 TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     static const char *const rows[] = {
         "name calls total_ns mean_ns max_ns ranks median_rank_ns max_rank_ns max_rank",
@@ -87,8 +88,8 @@ TEST(calls_of_one_name_are_one_row_the_costliest_first) {
     close_job(&j);
 }
 
-/* [0, 640) has 64 parts of 10. One event is queued from 105 to 125, and two others from 402 to 404
- * and from 403 to 409: for 8 of the 10 of their part in all. */
+/* [0, 640) has 64 parts of 10 ns. One event is queued from 105 to 125, and two others from 402 to
+ * 404 and from 403 to 409: together for 8 of the 10 ns of their part. */
 static const event_spec queued[] = {
     CALL("cudaLaunchKernel", 105, 1, 1),
     CALL("cudaLaunchKernel", 402, 1, 2),
@@ -121,8 +122,8 @@ TEST(queues_over_time_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Of 65 ranks, the last is host bound, because its stream waits for each call. It replaces the last
- * of the other 64, which are equal. */
+/* Of 65 ranks, the last is host bound, because its stream waits for each call. The other 64 are
+ * equal, and the last of these is replaced. */
 TEST(queues_are_kept_of_the_ranks_that_are_host_bound_most) {
     static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
                                        CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),

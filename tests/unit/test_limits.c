@@ -45,8 +45,8 @@ TEST(affinity_and_groups_say_how_many) {
     } cases[] = {
         {ALLOWED("0-7"), "0::/\n", {{NULL, NULL}}, 8},
         {ALLOWED("0,2-3,8"), "", {{NULL, NULL}}, 4},
-        {"Name:\tx\n", "", {{NULL, NULL}}, 1}, /* unknown */
-        /* version 2: in a container; in a service whose slice has the lower limit */
+        {"Name:\tx\n", "", {{NULL, NULL}}, 1}, /* the set of cores is unknown */
+        /* cgroup 2: the limit of a container; then of a service whose slice has a lower one */
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "300000 100000\n"}}, 3},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "250000 100000\n"}}, 2},
         {ALLOWED("0-7"), "0::/\n", {{"/cpu.max", "20000 100000\n"}}, 1},
@@ -57,7 +57,7 @@ TEST(affinity_and_groups_say_how_many) {
          {{"/a/b/cpu.max", "600000 100000\n"}, {"/a/cpu.max", "400000 100000\n"}},
          4},
         {ALLOWED("0-7"), "0::/else\n", {{"/a/cpu.max", "400000 100000\n"}}, 8},
-        /* version 1 */
+        /* cgroup 1 */
         {ALLOWED("0-7"),
          "5:memory:/m\n4:cpu,cpuacct:/d\n0::/\n",
          {{"/cpu/d/cpu.cfs_quota_us", "500000\n"}, {"/cpu/d/cpu.cfs_period_us", "100000\n"}},
@@ -106,7 +106,7 @@ TEST(memory_is_that_of_the_machine_or_of_a_group) {
         {"MemTotal:       1000 kB\n", "0::/a\n", "/a/memory.max", "max\n", 1024000},
         {"MemTotal:       1000 kB\n", "5:memory:/m\n", "/memory/m/memory.limit_in_bytes", "8192\n",
          8192},
-        /* version 1 without a limit */
+        /* cgroup 1 without a limit */
         {"MemTotal:       1000 kB\n", "5:memory:/m\n", "/memory/m/memory.limit_in_bytes",
          "9223372036854771712\n", 1024000},
         {"MemFree: 1 kB\n", "", "/none", "", INT64_MAX},

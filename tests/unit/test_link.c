@@ -41,7 +41,7 @@ static const struct {
      {CALL(10, 3), KERNEL(50, 3), KERNEL(60, 3)},
      {NONE, 0, 0},
      {0, 0}},
-    /* 5 is repeated; of the two calls with 6, the driver's is inside the runtime's */
+    /* id 5 is repeated; of the two calls with id 6, the driver's is inside the runtime's */
     {"of calls with one correlation the earliest counts",
      {CALL(30, 5),
       CALL(10, 5),
@@ -52,7 +52,7 @@ static const struct {
       KERNEL(60, 6)},
      {NONE, NONE, NONE, NONE, NONE, 1, 3},
      {0, 1}},
-    /* id 0 means no call, and no call has 6; events that are not busy time are not counted */
+    /* id 0 means no call; no call has id 6; only GPU events that are busy time are counted */
     {"without a call an event is counted as unlinked",
      {CALL(10, 5), CALL(11, 0), KERNEL(50, 0), KERNEL(60, 6), GPU(TM_CAT_MEMCPY, "c", 70, 0),
       GPU(TM_CAT_CUDA_SYNC, "s", 80, 0), GPU(TM_CAT_GPU_ANNOTATION, "a", 80, 5)},
@@ -79,7 +79,7 @@ TEST(many_correlations_all_find_their_own) {
     event_spec *events = calloc(2 * n, sizeof *events);
     assert_non_null(events);
     for (size_t i = 0; i < n; i++) {
-        /* Ids have odd strides, and some agree in their low 32 bits. */
+        /* Ids are far apart, and some agree in their low 32 bits. */
         int64_t id = i % 2 ? (int64_t)i << 32 : 1 + (int64_t)i * 4096;
         events[i] = (event_spec){.category = TM_CAT_RUNTIME, .name = "c", .correlation = id};
         events[2 * n - 1 - i] =
@@ -97,8 +97,8 @@ TEST(many_correlations_all_find_their_own) {
     close_ground(&g);
 }
 
-/* Numbers are per thread. Thread 1's are mostly on the first of two tracks, thread 2's on the
- * other. */
+/* Sequence numbers are per thread. The operators of thread 1 are mostly on the first of two tracks,
+ * those of thread 2 on the other. */
 TEST(backward_finds_the_last_forward_operator_of_its_number) {
     enum { MAIN = 1, OTHER = 2, AUTOGRAD = 3 };
     static const struct {
@@ -141,7 +141,6 @@ TEST(backward_finds_the_last_forward_operator_of_its_number) {
     close_ground(&g);
 }
 
-/* Returns a pseudo-random number, the same on every machine. */
 static uint32_t next(uint32_t *seed) {
     *seed = *seed * 1664525u + 1013904223u;
     return *seed >> 8;

@@ -46,7 +46,7 @@ static const struct {
      0,
      0},
     {"nobody has other operations", {{MIB, {1, 2}, 150}, {2 * MIB, {3, 4}, 60}}, "", 0, 0},
-    /* 78 / 61 is below 1.3 */
+    /* 78 us is less than 1.3 times 61 */
     {"little", {{MIB, {1, 2}, 78}, {MIB, {3, 4}, 61}}, "", 0, 0},
     {"under 10 us", {{MIB, {1, 2}, 12}, {MIB, {3, 4}, 6}}, "", 0, 0},
 };

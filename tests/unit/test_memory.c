@@ -13,7 +13,8 @@
 #define RECORD(begin, thread)                                                                      \
     { TM_CAT_CPU_INSTANT, "[memory]", begin, 0, 0, thread, 1, NULL, TM_INSTANT }
 
-/* foo [10, 50) calls bar [20, 40), which calls foo again [22, 30). Bytes, then totals:
+/* foo [10, 50) calls bar [20, 40), which calls foo again [22, 30). At each time, the bytes taken,
+ * then the bytes in use and reserved:
  *
  *   25   +1000  6000 of 8000  in foo, in bar, in foo
  *   35    +500  6500 of 8000  in bar
@@ -22,7 +23,7 @@
  *  130    -500  7000 of 9000
  *  220    +100  7100 of 9000
  *
- * and on the CPU, without totals, at 26: +64 in foo, at 70: -64. */
+ * and on the CPU, without totals, at 26 +64 bytes in foo, and at 70 -64. */
 static const event_spec events[] = {
     MARK("ProfilerStep#1", 0),
     MARK("ProfilerStep#2", 100),
@@ -75,8 +76,8 @@ TEST(levels_are_as_worked_out_by_hand) {
          "allocator limit_bytes"),
         ("0 cpu 1 1 true 0 0 64 26 1 foo null null null null null null 64 null null null null null "
          "null"),
-        /* 1500 of 9000 were never used. Steps 2 and 3 grew by 1500 and 100. The mean over 195 ns is
-         * (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
+        /* 1500 of 9000 B were never used. Steps 2 and 3 grew by 1500 and 100 B. The mean over
+         * 195 ns is (6000 x 10 + 6500 x 15 + 5500 x 70 + 7500 x 10 + 7000 x 90) / 195 = 6397.4 */
         "0 cuda:0 4 2 false 5000 7100 7500 120 2 back 9000 16.66666667 18000 50 800 2 6397 null "
         "null 0 null null null",
     };
@@ -122,9 +123,8 @@ TEST(levels_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* One rank calls foo twice. foo takes 1000 itself and 500 through bar, each counted once. Outside
- * of all operators, 100 are taken and 1500 given back. The job has two such ranks, so all numbers
- * double. */
+/* One rank calls foo twice. foo takes 1000 B itself and 500 B through bar, each counted once.
+ * Outside of operators, 100 B are taken and 1500 given back. Two such ranks double all numbers. */
 TEST(operators_have_what_they_took_alone_and_with_what_they_called) {
     static const char *const rows[] = {
         ("name device ranks calls self_allocations self_bytes self_increase_bytes allocations "
@@ -154,7 +154,7 @@ TEST(patterns_are_named_as_what_they_are) {
     } cases[] = {
 #define EVEN {500, 500, 500, 500, 500, 500, 500, 500}
         {"stable", {100, 100, 100, 100, 100, 100, 100, 100}, EVEN, EVEN},
-        /* all peaks except the first are within a twentieth */
+        /* all peaks except the first are within a twentieth of each other */
         {"stable",
          {100, 90, 100, 90, 100, 90, 100, 90},
          {900, 500, 520, 480, 525, 475, 500, 500},
@@ -167,7 +167,7 @@ TEST(patterns_are_named_as_what_they_are) {
         {"uneven",
          {100, 130, 160, 190, 100, 100, 100, 100},
          {500, 530, 560, 590, 500, 500, 500, 500},
-         EVEN}, /* falls once */
+         EVEN}, /* one fall is no saw */
         {"saw-tooth",
          {100, 100, 100, 100, 100, 100, 100, 100},
          EVEN,
@@ -179,11 +179,11 @@ TEST(patterns_are_named_as_what_they_are) {
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 500, 500, 600, 500, 500, 500},
-         EVEN}, /* not more than a fifth */
+         EVEN}, /* the peak of 600 is not more than a fifth above the others */
         {"uneven",
          {100, 100, 100, 100, 100, 100, 100, 100},
          {500, 500, 700, 500, 700, 500, 500, 500},
-         EVEN}, /* 2 of 7 are not a spike */
+         EVEN}, /* 2 peaks of 7 are not a spike */
 #undef EVEN
     };
     for (size_t c = 0; c < COUNT(cases); c++) {

@@ -149,8 +149,8 @@ TEST(what_lives_at_the_peak_sums_to_it) {
     CHECK_TABLE("memory.live", rows);
 }
 
-/* The module took 50 and 400, and gave back 50. Outside of it, 691 of 1141 were taken, and 336 more
- * were given back than taken. Of those taken, 100, 60 and 200 exist at the peak. */
+/* The module took 50 and 400 B, and gave back 50. Outside of it, 691 of 1141 B were taken, and 336
+ * more given back than taken. Of the 691 B, 100, 60 and 200 exist at the peak. */
 TEST(modules_have_what_they_leave_behind) {
     static const char *const rows[] = {
         "name=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
@@ -163,8 +163,8 @@ TEST(modules_have_what_they_leave_behind) {
     CHECK_TABLE("memory.owner/module", rows);
 }
 
-/* One gradient has 8 x 3 floats; Adam keeps two more copies. This explains 96 and 192 of the 1000
- * bytes that existed before. The gradients are allocated in the pass. */
+/* One gradient has 8 x 3 floats, 96 B; Adam keeps two more copies, 192 B. These are part of the
+ * 1000 B that existed before. The gradients are allocated in the pass. */
 TEST(gradients_tell_the_parameters) {
     static const char *const rows[] = {
         "rank=0 parameters=24 tensors=1 passes=1 parameter_bytes=96 sharded=false optimizer=Adam "

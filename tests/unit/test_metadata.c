@@ -90,7 +90,7 @@ TEST(a_member_is_found_in_its_object_alone) {
         {"{\"a\":\"b\",\"b\":[2],\"b\":3}", "[2],\"b\":3}"},
         {"{\"a\":{\"b\":1},\"c\":[{\"b\":2}],\"ab\":3}", NULL},
         {"{\"a\":\"}\\\"\",\"b\":\"x\"},{\"b\":1}", "\"x\"},{\"b\":1}"},
-        {"{\"a\":1},{\"b\":1}", NULL}, /* after the object's end */
+        {"{\"a\":1},{\"b\":1}", NULL}, /* "b" is after the object's end */
         {"[\"b\",1]", NULL},
         {"{\"b\"", NULL},
     };

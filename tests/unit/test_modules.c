@@ -9,10 +9,10 @@
     { TM_CAT_KERNEL, name, begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
 /* An annotation "train" [0, 300) holds
- *   Net [10, 110), which launches 4 in [11, 13), and holds
- *     Linear [20, 60): its operator launches 30 in [30, 40); Python code in it counts as its own
- *     Linear [70, 90): launches 20 in [75, 76)
- *   Optimizer.step [200, 290), an operator in old traces: launches 6 in [250, 260)
+ *   Net [10, 110), which launches 4 ns in [11, 13), and holds
+ *     Linear [20, 60): its operator launches 30 ns in [30, 40); Python code in it counts as its own
+ *     Linear [70, 90): launches 20 ns in [75, 76)
+ *   Optimizer.step [200, 290), an operator in old traces: launches 6 ns in [250, 260)
  * The GPU copy of "train" is no CPU annotation. Net's own: 100 - 40 - 20 - 2 = 38; Linear's 40 - 10
  * and 20 - 1; train's 300 - 90, less the modules' calls [11, 13), [30, 40) and [75, 76): 197; the
  * optimizer's 80. */

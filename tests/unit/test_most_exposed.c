@@ -15,10 +15,10 @@ static void add(tm_collectives *c, uint8_t kind, const int64_t *exposed_ns, size
     assert_non_null(tm_vec_append(&c->instances, &instance, 1));
 }
 
-/* All-reduce k, for k = 0 to 50, has two ranks with 100 + k each, so its sum is 200 + 2 k. Another,
- * of one rank, has 190: the smallest sum of all 52, but the largest maximum. The 50 largest sums
- * are k = 50 to 1. The 50 largest maxima are the other one and k = 50 to 2. So only k = 0 is not
- * kept. A hidden broadcast is the only one of its kind. */
+/* All-reduce k, for k = 0 to 50, has two ranks with 100 + k ns each, so its sum is 200 + 2 k.
+ * Another, of one rank, has 190 ns: the smallest sum of all 52, but the largest maximum. The 50
+ * largest sums are k = 50 to 1. The 50 largest maxima are 190 and k = 50 to 2. So only k = 0 is not
+ * kept. A hidden broadcast is kept, because it is the only one. */
 TEST(each_kind_keeps_its_largest_sums_and_its_longest) {
     tm_collectives c = {.records = TM_VEC(tm_comm_record),
                         .instances = TM_VEC(tm_instance),

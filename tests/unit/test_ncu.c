@@ -5,7 +5,7 @@
 #include "ncu/ncu_records.h"
 #include "tmerge/ncu.h"
 
-/* A field is followed by |, a record by /. Or the offset at which reading fails. */
+/* A field is followed by |, a record by /. @p offset is where reading fails; -1: nowhere. */
 static const struct {
     const char *text, *expected;
     int64_t offset;
@@ -175,7 +175,7 @@ static const char details[] =
 #define GEMM_TEXT "void gemm<float, \"x\">(int) [1024 1 1]x[64 2 1]"
 #define COPY_TEXT "copy [8 4 1]x[32 1 1] - - - - - - - - -\n"
 
-/* Bytes are 1200e9 B/s * 2.5e-6 s = 3e6. */
+/* bytes: 1200e9 B/s * 2.5e-6 s = 3e6 */
 TEST(a_details_page_is_read_by_section_and_label) {
     expect_launches(details, NULL, GEMM_TEXT " 81.5 40 25 12.5 - 3000000 - - -\n" COPY_TEXT);
 }
@@ -194,8 +194,8 @@ static const char raw[] =
     "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\","
     "\"40,000\",\"80,000\"\n";
 
-/* FLOP are 1e6 + 2 * 2e6 + 7e6 = 12e6. Roofs are 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and,
- * for the type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
+/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6. Roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and, for the
+ * type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
 TEST(a_raw_page_has_its_units_in_its_second_line) {
     expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }

@@ -178,8 +178,7 @@ TEST(memory_is_taken_and_given_back_at_addresses) {
 }
 
 TEST(faults_and_samples_are_reported_with_their_numbers) {
-    /* GPU 1 of the machine is device 0 of process 144. The samples of GPU 0 belong to the other
-     * process. */
+    /* GPU 1 of the machine is device 0 of process 144. GPU 0's samples are of the other one. */
     nsys n = READ_SQL(
         SET("50", "60"), "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');",
         TABLE("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "start, globalPid, address, CpuInstruction, module",
@@ -207,7 +206,7 @@ TEST(faults_and_samples_are_reported_with_their_numbers) {
 }
 
 TEST(threads_run_from_one_row_to_the_next) {
-    /* Rows of another thread are between. A thread on a core at the end has no event. */
+    /* Rows of another thread are between. A thread still on a core at the end has no event. */
     nsys n = READ_SQL(SET("50", "60"),
                       TABLE("SCHED_EVENTS", "start, cpu, isSchedIn, globalTid",
                             "(1, 5, 1, " T144 "), (2, 6, 1, " T144 " + 1), (4, 5, 0, " T144
@@ -326,11 +325,11 @@ TEST(waits_have_their_streams_and_what_recorded_their_events) {
     ", " P144 ", " type ", " event ", " sync ");"
 #define NONE "4294967295"
     nsys n = READ_SQL(
-        STRINGS, SET("50", "60"), /* this makes it a unit */
+        STRINGS, SET("50", "60"), /* an event makes the process a unit */
         "CREATE TABLE CUPTI_ACTIVITY_KIND_CUDA_EVENT (deviceId, contextId, streamId, "
         "correlationId, globalPid, eventId, eventSyncId);",
         "CREATE TABLE CUPTI_ACTIVITY_KIND_SYNCHRONIZATION (start, end, deviceId, contextId, "
-        "streamId, correlationId, globalPid, syncType, eventId, eventSyncId);", /* not sorted */
+        "streamId, correlationId, globalPid, syncType, eventId, eventSyncId);", /* unsorted rows */
         RECORD("1", "21", "30", P144, "5", "101"), RECORD("1", "20", "10", P144, "5", "100"),
         RECORD("0", "22", "8", P144, "5", "0"),  /* belongs to another context */
         RECORD("1", "23", "12", P145, "5", "0"), /* belongs to another process */

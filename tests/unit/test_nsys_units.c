@@ -26,7 +26,7 @@ static const unit_case unit_cases[] = {
     {KERNEL("1", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
     /* each process has its own device numbers; units are sorted by process */
     {KERNEL("0", P145) KERNEL("0", P144), "144.f.-1.1 145.f.-1.1 "},
-    /* one process, two devices; a copy on a third, and one beyond the 64 bits */
+    /* one process, two devices; its copies on a third, and on one beyond bit 63, make no rank */
     {KERNEL("1", P144) KERNEL("2", P144) COPY("0", P144) COPY("70", P144),
      "144.b.-1.3 144.4.-1.1 "},
     /* a copy on another process's device makes no rank */
@@ -35,10 +35,10 @@ static const unit_case unit_cases[] = {
     /* MPI has recorded the rank of each process */
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9), (" T145 ", 8)"),
      "144.f.9.1 145.f.8.1 "},
-    /* ignored: one rank for two devices, and the rank of only one of two processes */
+    /* ranks are ignored if one is stated for two devices, or only for one of two processes */
     {KERNEL("0", P144) KERNEL("1", P144) RANKS("(" T144 ", 9)"), "144.d.-1.1 144.2.-1.1 "},
     {KERNEL("0", P144) KERNEL("1", P145) RANKS("(" T144 ", 9)"), "144.f.-1.1 145.f.-1.1 "},
-    /* environment: RANK before other variables, quoted or not; only for one rank */
+    /* environment: RANK before other variables, quoted or not; only if there is one rank */
     {KERNEL("0", P144)
          CAPTURED(VARIABLE("SLURM_PROCID=\"4\"") "," VARIABLE("RANK=3") "," VARIABLE("MY_RANK=7")),
      "144.f.3.1 "},
@@ -185,7 +185,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
         {{{"ncclAllReduce", 80, 120, 5, 24, {0xabc, 1, 0}},
           {"ncclBroadcast", 90, 110, 5, 24, {0xabc, 2, 0}}},
          "broadcast 0000000000000abc 4 2 2 -1 -1"},
-        /* a group launches at its end; its calls are searched backwards from there */
+        /* a group is launched by its ncclGroupEnd, and its calls are those before it */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclRecv", 84, 85, 5, 24, {0xabc, 32, 1}},
@@ -195,7 +195,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          "send 0000000000000abc 4 64 -1 -1 3"},
-        /* a group with several collectives does not show which one the kernel is */
+        /* if a group has several collectives, it is unknown which one the kernel is */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclAllReduce", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclAllReduce", 84, 85, 5, 24, {0xabc, 32, 1}},

@@ -12,7 +12,7 @@ static char *exact(const char *text, size_t n) {
     return copy;
 }
 
-/* As a scale: the number is read as an integer, and not scaled. */
+/* If the scale is INTEGER, the number is read as an integer, and not scaled. */
 enum { INTEGER = 99 };
 
 /* Each case is a number and its value times 10^scale, or "none" if this is not an int64_t. */
@@ -35,11 +35,11 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     EXPECT(3, /* before 2024-03: whole us since the epoch; doubles in ns are off by up to 128 */
            "1604711800000123 1604711800000123000", "1694128201545679 1694128201545679000",
            "41 41000", "0 0",
-           /* 2024-04: "%03d" after the point; at 1.7e15 us doubles are 0.25 us apart */
+           /* 2024-04: us with three decimals, by "%03d"; at 1.7e15 us, doubles are 0.25 us apart */
            "1713200000000123.456 1713200000000123456", "1713200000000123.001 1713200000000123001",
            "1713200000000123.999 1713200000000123999", "1713200000000123.4 1713200000000123400",
            "1713200000000123.40 1713200000000123400",
-           /* since then: relative to the base */
+           /* since then: us relative to the base */
            "0.000 0", "0.001 1", "5.010 5010", "5180637310.357 5180637310357", "-1.500 -1500",
            "-0.001 -1", "-0.000 0",
            /* times that other programs rewrote as doubles */
@@ -58,7 +58,7 @@ TEST(what_is_finer_is_rounded_half_away_from_zero) {
            "1.0005 1001",
            /* half to even would give 1002 for the first two */
            "1.0015 1002", "1.0025 1003", "-1.0025 -1003", "0.9995 1000", "0.0000999 0", "5e-4 1",
-           /* 0.05 ns, where 5 is not the first digit after the point */
+           /* digits below 0.5 ns, and a 5 that is not the first digit after the point */
            "5e-5 0", "49e-5 0", "999e-7 0", "1713200000000123.4565 1713200000000123457",
            "1713200000000123.456499999 1713200000000123456",
            "1713200000000123.4560000000000000001 1713200000000123456");

@@ -14,7 +14,7 @@
 #define COPY(begin, duration, correlation)                                                         \
     { TM_CAT_MEMCPY, "Memcpy", begin, duration, correlation, 7, 0, NULL, TM_DURATION }
 
-/* Rank 0. A step, which is no operator, holds
+/* Rank 0, times in ns. A step, which is no operator, holds
  *   linear [0, 100)           launches nothing itself
  *     mm [10, 50)             launches h884 for 40 [20, 30)
  *       copy_ [35, 45)        launches a copy of 7 in [36, 38) and a kernel of 3 in [40, 41)
@@ -72,10 +72,11 @@ static void make_job(small_job *j) {
     finish_job(j);
 }
 
-/* mm, both ranks: self 40 + 10 + 60 = 110, total 110 + copy_'s 10 = 120. Tensor cores have 100 of
- * the 110 in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0, it has 50 on
- * the device and 38 of its own on the host; on rank 2, 60 and 26. linear: total 60, of which 40 of
- * 53 in kernels. my: its total counts once: 5 on the device, 100 on the host. */
+/* mm on both ranks: self 40 + 10 + 60 = 110 ns, total 110 + copy_'s 10 = 120. Tensor cores have 100
+ * of the 110 ns in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0, mm has
+ * 50 ns on the device and 38 of its own on the host; on rank 2, 60 and 26. linear: total 60, and 40
+ * of the 53 ns in kernels are on tensor cores. my: its total counts once: 5 ns on the device, 100
+ * on the host. */
 TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         ("name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
@@ -162,8 +163,8 @@ TEST(the_thousand_that_cost_most_are_kept) {
     close_job(&j);
 }
 
-/* Which operator launched each GPU event: h884gemm has 100 of mm's 110, and mm launches all of
- * h884gemm's 160. All rows add up to 66 on rank 0 and 60 each on ranks 1 and 2: 186. */
+/* h884gemm has 100 of the 110 ns that mm launched, and mm launched all 160 ns of h884gemm (two
+ * ranks). All rows add up to 66 ns on rank 0 and 60 each on ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
         ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "

@@ -12,7 +12,7 @@
     "{'name':'thread_name','pid':" #pid ",'tid':" #tid ",'ph':'M','args':{'name':'PP rank " #stage \
     ", TP rank 0, compute'}}"
 
-/* Ranks 0 to 3 in two stages of two data-parallel ranks. Threads begin at 0, 5, 10, 15. */
+/* Ranks 0 to 3: two stages, each of two data-parallel ranks. Their tids start at 0, 5, 10, 15. */
 #define THREADS THREAD(0, 0, 0) "," THREAD(1, 5, 0) "," THREAD(0, 10, 1) "," THREAD(1, 15, 1)
 
 static const tm_format *const format = &tm_format_ops;
@@ -26,7 +26,7 @@ TEST(the_first_operation_tells_the_format) {
         {" [ " THREADS " , " OPERATION("gc", 0, , 0, 1, 2, 3, -1, 0), true},
         {"[" THREADS "]", false},
         {"{'traceEvents':[" OPERATION("gc", 0, , 0, 1, 2, 3, 0, 0) "]}", false},
-        /* another program's event; operations without step, number, model chunk or times */
+        /* an event of another program; operations without step, number, model chunk or times */
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{}}]", false},
         {"[{'name':'a','ph':'X','pid':1,'tid':2,'ts':3,'dur':4,'args':{'seq_id':1,"
          "'model_chunk':0}}]",
@@ -101,13 +101,13 @@ TEST(an_operation_is_what_its_name_says) {
          TRANSFERRED("embedding-grads-all-reduce", "1/18", " size=2 ranks=[1, 3] of=embeddings")},
         {OPERATION("optimizer-clip-main-grad", 0, , 3, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("optimizer-clip-main-grad", "0/3", " size=4 ranks=[0, 1, 2, 3] of=all ranks")},
-        /* each model chunk has its own name; the last stage sends to the first */
+        /* each model chunk has its own name, and the last stage sends to the first */
         {OPERATION("forward-compute", 0, , 0, 1, 2, 3, 1, 0) "," OPERATION("forward-recv", 0, , 1,
                                                                            1, 2, 3, -1, 0),
          0,
          "forward-compute, chunk 1 kernel 1000+2000 0/0\n" TRANSFERRED(
              "forward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* by its clock it ended before the last rank arrived, at 20 - 3 us */
+        /* by its own clock, it ended at 20 - 3 us, before the last rank arrived */
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
          "forward-send kernel 17000+0 0/1 forward-send collective=forward-send size=2 ranks=[0, 2] "
          "of=pipeline parallel dst=2"},
@@ -141,7 +141,7 @@ TEST(steps_take_the_time_of_all_ranks) {
         int64_t begin_ns; /* begin of the second step and of its operation */
     } cases[] = {
         {STEPS(24, 100), "step 24", 100000},
-        {STEPS(24, 110), "step 24", 100000}, /* the steps are a tenth of the first apart */
+        {STEPS(24, 110), "step 24", 100000}, /* after a tenth of the first step */
         {STEPS(24, 0), "step 24", 100000},   /* both steps at the same time */
         {STEPS(24, 160), "step 24", 160000},
         {STEPS(24, 105), "step 24", 105000},

@@ -13,7 +13,6 @@
 
 enum { RANKS_MAX = 16, STEPS_MAX = 64 };
 
-/* A job with all its ranks in memory. */
 typedef struct job {
     ground ground;
     tm_timeline timelines[RANKS_MAX];
@@ -129,9 +128,10 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
  * Without the gaps of 10 before rank 1's backward pass and later, a step takes 300 + 20 + 290 + 190
  * = 800. Rank 1's send is missing, so rank 0's backward pass waits for nothing. Ideal times are 295
  * for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790. If
- * stage 0 or stage 1 is as recorded, it is 795. This is less than the 800 of their data rank. Of
- * the two equal ranks, rank 0 counts as the worst. Without it, 295 + 20 + 290 + 190 = 795 are left;
- * without the last stage, 300 + 20 + 295 + 180 = 795. */
+ * only stage 0 or only stage 1 is as recorded, a step takes 795. A rank's score is the smaller of
+ * this and the 800 with its data rank, both ranks, as recorded. Of the two equal ranks, rank 0
+ * counts as the worst. Without it, 295 + 20 + 290 + 190 = 795 are left; without the last stage, 300
+ * + 20 + 295 + 180 = 795. */
 TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];
@@ -151,7 +151,7 @@ TEST(figures_of_a_small_job_are_those_by_hand) {
 }
 
 /* The same job: 190 of the 990 us of a step are unexplained, and are moved to its end. Earlier
- * times stay: rank 1 arrives at its operation at 0, and receives from 300 to 320. */
+ * times stay: rank 1 arrives at its receive at 0, and receives from 300 to 320 us. */
 TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     job j;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");

@@ -48,8 +48,8 @@ TEST(noise_late_ends_drift_and_set_clocks_leave_an_order) {
     assert_true(tm_order_holds(a, b, N));
 }
 
-/* The 5th ends 310 us after the 4th and 640 us before the 6th. On the other rank, it is 250 us
- * later as a whole, so the two kernels did not run at the same time. */
+/* On rank a, the 5th operation ends 310 us after the 4th and 640 us before the 6th. On rank b, its
+ * begin and end are 250 us later, so the two kernels did not run at the same time. */
 TEST(what_did_not_run_together_is_another) {
     tm_end a[N], b[N];
     make(a, N, 0);
@@ -81,9 +81,9 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     assert_false(tm_order_holds(a, b, N));
 }
 
-/* b's ends scatter like a's two operations earlier, so this shift fits best. But with it, no two
- * operations run at the same time: they are 12 ms long and 20 ms apart. Without a common clock,
- * this is not known. */
+/* The ends of b vary like those of a two operations earlier, so this shift fits best. But shifted
+ * by two, no operations run at the same time: they are 12 ms long and 20 ms apart. Without a common
+ * clock, this is not known. */
 TEST(ends_on_hosts_that_fit_a_shift_by_chance_leave_an_order) {
     static const int64_t late_ms[N + 2] = {0, 5, 3, 1, 6, 2, 0, 4, 6, 1, 5, 3, 0, 4};
     tm_end a[N], b[N];

@@ -111,8 +111,8 @@ TEST(overlap_is_as_worked_out_by_hand) {
  *
  *   GPU 0: gemm [0, 100), copy [180, 200)        P 100, M 20, busy 120, idle 80 of 200
  *   GPU 1: gemm [90, 150), allreduce [140, 170)  P 60, C 30, C n P 10, C \ P 20, busy 80, idle 120
- *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While the other GPU works, they
- *          idle 70 and 110, so 90 on average: 10 + 90 is the mean of 80 and 120.
+ *   rank:  P [0, 150), C \ P 20, M \ P \ C 20: busy 190, idle 10. While only the other GPU works,
+ *          GPU 0 idles 70, GPU 1 110: 90 on average. 10 + 90 is the mean of 80 and 120.
  *   kernels: 100 and 60 + 20, on average 90 of 200: 45 %. */
 #define ANY_TIMES                                                                                  \
     " window_ns=? compute_ns=? comm_ns=? memory_ns=? overlap_ns=? overlap_pct=? "                  \
@@ -223,11 +223,11 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
 }
 
 TEST(an_unmarked_step_is_compared_by_what_the_device_did) {
-    /* One process drives two devices. The events of its host, [0, 1000), belong to the first. The
-     * windows of the ranks are [500, 600) and [510, 605). 95 is at least four fifths of the median
-     * (100 + 95) / 2; with host events it would be less than four fifths of (1000 + 95) / 2.
-     * Compute is 40 and 44: mean 42, 100 (44 / 42 - 1) = 4.761904762 %, 42 / 44; cov 2 / 42, gini
-     * (44 - 40) / (2 x 84); the longer window is 100. */
+    /* One process drives two devices. The events of its host, [0, 1000), belong to rank 0. The
+     * GPUs' windows are [500, 600) and [510, 605). 95 ns are at least four fifths of the median
+     * (100 + 95) / 2; with host events they would be less than four fifths of (1000 + 95) / 2. The
+     * ranks compute 40 and 44 ns: mean 42, imbalance 100 (44 / 42 - 1) = 4.761904762 %, load
+     * balance 42 / 44; cov 2 / 42, gini (44 - 40) / (2 x 84); the longer window is 100. */
     static const event_spec first[] = {OP(0, 1000), KERNEL("gemm", 500, 20, 0, 7),
                                        KERNEL("gemm", 580, 20, 0, 7)};
     static const event_spec second[] = {KERNEL("gemm", 510, 24, 0, 7),
@@ -273,7 +273,7 @@ TEST(a_step_has_the_time_of_its_own_span_alone) {
 }
 
 TEST(a_ratio_without_a_denominator_is_null) {
-    /* 0 only computes, 1 only communicates, 2 has one kernel of length 0, so W is 0 */
+    /* rank 0 only computes, 1 only communicates, 2 has one kernel of length 0: its window is 0 */
     static const event_spec computes[] = {KERNEL("gemm", 0, 10, 0, 7)};
     static const event_spec communicates[] = {KERNEL("ncclDevKernel_AllReduce", 0, 10, 0, 7)};
     static const event_spec instant[] = {KERNEL("ncclDevKernel_AllReduce", 5, 0, 0, 7)};
@@ -325,7 +325,7 @@ TEST(a_step_is_partial_under_four_fifths_of_the_median) {
         int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and of rank 3, which has no GPU events */
         bool partial[N_RANKS];
     } cases[N_STEPS] = {
-        /* the median is 100, the limit 80: a length at the limit, one below, one above */
+        /* the median is 100 ns, the limit 80: rank 1 is at the limit, one below, one above */
         {{100, 80, 100, 500}, {false, false, false, false}},
         {{100, 79, 100, 500}, {false, true, false, false}},
         {{100, 81, 100, 500}, {false, false, false, false}},
@@ -338,8 +338,8 @@ TEST(a_step_is_partial_under_four_fifths_of_the_median) {
         {{0, 0, 7, 1}, {false, false, false, false}},
     };
     /* Each step is a separate job. Then all are in one job, in which only the first and last step
-     * of a rank may be partial (rank 1's last is 5). Finally the same with truncated traces: the
-     * last step of each is partial, whatever its length, unless it has no GPU event. */
+     * of a rank may be partial (rank 1's last is step 5). Finally the same with truncated traces:
+     * the last step of each is partial, whatever its length, unless it has no GPU event. */
     for (int only = 0; only < N_STEPS + 2; only++) {
         small_job b = open_job();
         bool all = only >= N_STEPS, cut = only == N_STEPS + 1;
@@ -411,9 +411,9 @@ TEST(hosts_that_nobody_tells_are_reported_by_their_devices) {
     } cases[] = {
         {0, 0, NULL, "t", "host0"},    {1, 1, NULL, "t", "host0"},
         {2, 3, NULL, "t", "host0"},                                /* numbers need only increase */
-        {3, 0, NULL, "t", "host1"},    {4, 0, NULL, "t", "host2"}, /* one device each */
-        {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* 5 is between 4 and 6 */
-        {8, 3, NULL, "t", "host4"},                                /* 7 is missing */
+        {3, 0, NULL, "t", "host1"},    {4, 0, NULL, "t", "host2"}, /* hosts with one device */
+        {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* rank 5 is in between */
+        {8, 3, NULL, "t", "host4"},                                /* rank 7 is missing */
         {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
         {12, 0, NULL, "t", "host5"},   {14, 2, NULL, "t", "host5"}, /* rank 13 may have device 1 */
     };

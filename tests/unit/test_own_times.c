@@ -8,13 +8,13 @@ static const struct {
     int64_t ns[5], excess[5];
 } excesses[] = {
     {2, {10, 30}, {-20, 20}},
-    /* medians of the three others are 3, 3, 2 and 2 */
+    /* the medians of the three other members are 3, 3, 2 and 2 */
     {4, {1, 2, 3, 10}, {-2, -1, 1, 8}},
-    /* means of the two others are 30, 25 and 15 */
+    /* the means of the two other members are 30, 25 and 15 */
     {3, {10, 20, 40}, {-20, -5, 25}},
-    /* of two equal values, one remains among the others: 7, 7, 5 */
+    /* one of the two equal values remains among the others, whose means are 7, 7, 5 */
     {3, {5, 5, 9}, {-2, -2, 4}},
-    /* means of the middle two of four, halves rounded up: 2.5, 3.5, 3.5, 3, 2.5 */
+    /* means of the middle two of four others: 2.5, 3.5, 3.5, 3, 2.5, with halves rounded up */
     {5, {4, 1, 2, 3, 9}, {1, -3, -2, 0, 6}},
 };
 
@@ -51,7 +51,7 @@ typedef struct job {
 } job;
 
 static const job jobs[] = {
-    /* Enough steps: 2^-10 = 0.00098, 4^-5 = 0.00098, 10^-3, 32^-2 = 0.00098. */
+    /* Enough steps: the chance is at most 0.001: 2^-10 and 4^-5 = 0.00098, 10^-3, 32^-2. */
     {2, 11, 3, 3, 3, 0, TM_UNIT_STEP, 11, 5, 5},
     {4, 6, 3, 3, 3, 0, TM_UNIT_STEP, 6, 5, 5},
     {10, 4, 3, 3, 3, 0, TM_UNIT_STEP, 4, 5, 5},
@@ -68,7 +68,7 @@ static const job jobs[] = {
     {4, 7, 4, 2, 4, 0, TM_UNIT_STEP, 6, 6, 6},
     {4, 8, 4, 1, 2, 0, TM_UNIT_STEP, 6, 6, 6},
     {4, 4, 8, 3, 8, 0, TM_UNIT_STRETCH, 24, 3, 3},
-    /* One step, or none. 1.15 is more than noise gives. */
+    /* One step, or none: blocks. Stretches are independent, so a block is one stretch. */
     {4, 1, 200, 200, 200, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {4, 0, 200, 0, 0, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {2, 0, 300, 0, 0, 0, TM_UNIT_BLOCK, 300, 0, 0},
@@ -125,9 +125,9 @@ TEST(units_are_the_largest_that_tell_enough) {
 }
 
 TEST(blocks_are_8_times_as_long_as_members_stay_alike) {
-    /* In runs of 10 equal stretches, the correlation at distance k is 1 - k / 10: 1 + 2 (9 + 8 +
-     * ... + 1) / 10 = 10, so blocks have 80 stretches; estimated from a sample, 56 to 104. 4,000
-     * stretches make 38 to 71 blocks. */
+    /* In runs of 10 equal stretches, the correlation at distance k is 1 - k / 10. The sum is 1 + 2
+     * (9 + 8 + ... + 1) / 10 = 10, so blocks have 8 x 10 stretches; estimated from a sample, 56 to
+     * 104. 4,000 stretches make 38 to 71 blocks. */
     static const job alike = {.n = 4, .usual = 4000, .alike = 10};
     int64_t steps[4000];
     tm_own_times times = stretches_of(&alike, steps), units;
@@ -152,8 +152,8 @@ static const struct {
     size_t n, n_units;
     int64_t steps[5], ns[5][2], units[3][2], to[3];
 } shorts[] = {
-    /* A tenth of the mean of 200, 8, 200, 200 and 9 is 12.3. A shorter stretch is joined with the
-     * next one, and the last with the one before. */
+    /* The larger times are 200, 8, 200, 200 and 9, and a tenth of their mean is 12.3. A shorter
+     * stretch is joined with the next one, and the last with the one before. */
     {5,
      3,
      {-1, -1, -1, -1, -1},
@@ -167,21 +167,21 @@ static const struct {
      {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
      {{105, 208}, {100, 200}, {109, 203}},
      {1, 2, 4}},
-    /* For 200, 8, 3 and 200 it is 10.3. Two stretches with 8 + 1 at most are still too short. */
+    /* For 200, 8, 3 and 200, the limit is 10.3. Two stretches have 8 + 1, still too short. */
     {4,
      2,
      {0, 0, 0, 1},
      {{100, 200}, {5, 8}, {3, 1}, {100, 200}},
      {{108, 209}, {100, 200}},
      {2, 3}},
-    /* For 100, 8, 9 and 100 it is 5.4, less than 3 + 5. */
+    /* For 100, 5, 3 and 100, the limit is 5.2, less than 5 + 3. */
     {4,
      3,
      {0, 0, 0, 1},
      {{50, 100}, {2, 5}, {1, 3}, {50, 100}},
      {{50, 100}, {3, 8}, {50, 100}},
      {0, 2, 3}},
-    /* A short stretch alone in its step is dropped. */
+    /* A short stretch is dropped if its step has no other. */
     {3, 2, {0, 1, 2}, {{100, 200}, {5, 8}, {100, 200}}, {{100, 200}, {100, 200}}, {0, 2}},
 };
 

@@ -6,13 +6,13 @@
 
 enum { EVENTS = 300, ATTRS = 129, SIZE_MOST = 64 };
 
-/* Bytes of each packed attribute without the padding at its end. */
+/* Size of each packed attribute [B], without the padding at its end. */
 static const size_t bytes_of[TM_N_ATTRS] = {
     [TM_ATTR_LAUNCH] = 12, [TM_ATTR_KERNEL] = 16,   [TM_ATTR_COPY] = 24,
     [TM_ATTR_MEMORY] = 44, [TM_ATTR_COUNTER] = 16,  [TM_ATTR_SHAPES] = 8,
     [TM_ATTR_INPUTS] = 12, [TM_ATTR_OPERATOR] = 24, [TM_ATTR_XLA] = 40};
 
-/* Returns a copy of [n] elements, and fills these with numbers of 32 bits, mostly small ones. */
+/* Returns a copy of [n] elements. Fills these with numbers of 32 bits, mostly small ones. */
 static void *filled(uint64_t *seed, char *like, size_t n, size_t size, size_t used) {
     static const int64_t limits[] = {1, 200, 60000, 1 << 20, INT64_C(1) << 32};
     memset(like, 0, n * size);

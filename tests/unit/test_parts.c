@@ -171,7 +171,6 @@ static int64_t count_cuts(const char *text) {
     return n;
 }
 
-/* Returns the offset of the last occurrence of `part` in the text. */
 static int64_t last_of(const char *text, const char *part) {
     const char *found = NULL;
     for (const char *p = text; (p = strstr(p, part)); p++)
@@ -215,8 +214,8 @@ static const char rich[] =
     "], 'host_name': 'node1', 'displayTimeUnit': 'ms'}\n";
 
 TEST(parts_of_a_cut_anywhere_are_the_whole) {
-    /* No text only looks like an event. So only a split after the first byte of the last event
-     * finds no event to start with. */
+    /* The text has nothing that only looks like an event. So only a split after the first byte of
+     * the last event finds no event to start with. */
     assert_int_equal(count_cuts(rich), last_of(rich, K));
 }
 
@@ -252,8 +251,8 @@ TEST(marks_and_flows_are_joined) {
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
-/* If there are more flows than are kept, whole and parts keep the same. One flow in 50 ends at an
- * event; the last such flow counts only if it is in the sample. */
+/* If there are more flows than are kept, the parts keep the same as the whole. One flow in 50 ends
+ * at an event; the last such flow counts only if it is in the sample. */
 TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);
@@ -291,7 +290,7 @@ TEST(other_forms_of_a_document_can_be_cut) {
     static const char two_lists[] =
         "{'traceEvents':[" AT(1) "],'a':[1],'traceEvents':[" AT(2) "," AT(3) ",],}";
     assert_int_equal(count_cuts(array), last_of(array, "{'ph'"));
-    /* A part in the middle never ends traceEvents, but the first may. */
+    /* A middle part cannot contain the end of traceEvents, but the first part can. */
     assert_int_equal(count_cuts(two_lists), last_of(two_lists, "{'ph'"));
 }
 
@@ -301,7 +300,7 @@ TEST(repairs_are_counted_once_wherever_the_seam_is) {
             "'ts':3,'dur':1,'args':{'a':'x\ty',}") "," X
                                                    "'name':'an 'odd' one','ts':4,'dur':1}," EVENT(
                                                        "'ts':5,'dur':-1.-500") "," AT(6) "]}";
-    /* No part begins at a malformed event: the part before it reads over it. */
+    /* No part begins at a malformed event: the part before it reads it. */
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 

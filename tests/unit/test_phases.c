@@ -11,7 +11,7 @@
     { TM_CAT_KERNEL, "k", begin, (end) - (begin), correlation, stream, 0, NULL, TM_DURATION }
 #define LOAD "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"
 
-/* One step [0, 1000) on the main thread, 1, and autograd's, 2:
+/* One step [0, 1000) on the main thread (1) and autograd's thread (2):
  *
  *   host       data [10, 60)  forward [100, 240) less zero_grad [160, 180)
  *              backward [300, 400): its gaps are closed  clip [420, 440) is other, as no
@@ -89,9 +89,8 @@ static void check_host(const event_spec *events, size_t n, const int64_t *expect
 #define CHECK_HOST(events, expected)                                                               \
     check_host(events, COUNT(events), expected, COUNT(expected) / 5)
 
-/* There are two micro-batches. The second forward [60, 80) is in a gap of backward, which stays
- * open. The end of a step ends forward, too: after the call [130, 140), the step ends without
- * backward. */
+/* There are two micro-batches. The second forward [60, 80) is in a gap of backward, which goes on
+ * after it. The end of a step ends forward, too: step 1 ends after the call [130, 140). */
 TEST(a_gap_in_which_the_program_works_is_not_backward) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 150), OP("aten::mm", 10, 20, 1),
@@ -118,7 +117,7 @@ TEST(backward_on_the_main_thread_is_reported_by_its_names) {
 }
 
 /* Without backward, everything from the first to the last call is forward. Without a marked step,
- * the thread with most operators is the program's, and the step is the whole trace, [10, 90). */
+ * the thread with most operators is the program's, and the whole trace [10, 90) is the step. */
 TEST(without_backward_all_calls_are_forward) {
     static const event_spec events[] = {OP("aten::mm", 10, 20, 1), OP("aten::mm", 50, 10, 1),
                                         OP("aten::copy_", 70, 20, 3)};

@@ -37,12 +37,12 @@ static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
 }
 
 TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
-    /* Half of 8 devices are at or below the fourth smallest. 5 % of the step are 50. */
+    /* Half of 8 devices take at most the fourth smallest time. 5 % of the step are 50 ns. */
     static const cells_case cases[] = {
         {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 149, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 150, 100, 100, 100}, .slow = "4 compute 50 "},
-        /* Half of all devices, those of one host, wait for input. */
+        /* Half of the devices, those of one host, wait for input. */
         {.compute = {100, 500, 100, 100, 100, 100, 100, 100},
          .input = {10, 10, 10, 10, 300, 300, 300, 300},
          .slow = "1 compute 400 4 input 290 5 input 290 6 input 290 7 input 290 "},
@@ -57,8 +57,8 @@ TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
          .input = {0, 0, 0, 0, 0, 0, 0, 900},
          .unmarked = "rank=7",
          .slow = "5 compute 99 6 compute 99 "},
-        /* The second of two pipeline stages has twice the work: one device is slow in its stage.
-         * Then a device runs a program that no other runs. */
+        /* Stage 2 of a pipeline has twice the work of stage 1, and one device is slow in it. In the
+         * second case, one device runs a program that no other runs. */
         {.compute = {100, 100, 100, 100, 200, 200, 260, 200},
          .programs = "aaaabbbb",
          .slow = "6 compute 60 "},

@@ -16,20 +16,18 @@ typedef struct op {
 
 /* The rank computes in [0, 100), [200, 300), [400, 450).
  *
- * A [100, 200) waits until 180, compute follows at 200: releases the rank; 80.
- * B [150, 250) waits until 190, compute is running at 250: does not.
- * B [320, 400) waits until 380, compute follows at 400: releases the rank; 60.
- * C [330, 390) waits until 380, compute follows at 400, but B, running at 390, ends later: no.
- * A [410, 500) waits until 470, no compute follows: releases the rank; compute until 450
- *                            leaves 20.
- * B [510, 520) does not wait, and had not begun at 500.
- * C [530, 540) does not wait.
+ * A [100, 200) waits until 180, compute follows at 200: releases the rank; a wait of 80 counts.
+ * B [150, 250) waits until 190, compute is running at 250: does not release the rank.
+ * B [320, 400) waits until 380, compute follows at 400: releases the rank; a wait of 60 counts.
+ * C [330, 390) waits until 380, but B is running at 390 and ends later: does not release the rank.
+ * A [410, 500) waits until 470, no compute follows: releases the rank; after compute, which ends
+ *              at 450, a wait of 20 counts.
+ * B [510, 520) and C [530, 540) do not wait, and had not begun at 500.
  *
- * Waits that count, by when they ended: A 80 (180), B 60 (380), A 20 (470).
- *
- * A: at 100 nothing had ended. At 410: A's first operation was together, and ended at 200: B's 60,
- * another group's wait. B: at 150 nothing had ended. At 320: never together so far: A's 80. At 510:
- * together at 400: 20 of A. C: at 330: 80. At 530: never together: 80 + 60 + 20, none its own. */
+ * Waits before an operation, since its group was last together:
+ * A at 100: none. A at 410, together at 200: B's 60, a wait of another group.
+ * B at 150: none. B at 320, never together: A's 80. B at 510, together at 400: A's 20.
+ * C at 330, never together: A's 80. C at 530, never together: 80 + 60 + 20 of other groups. */
 static const op ops[] = {
     {A, 100, 200, 80, true, true, 0, 0},    {B, 150, 250, 40, false, false, 0, 0},
     {B, 320, 400, 60, true, true, 80, 80},  {C, 330, 390, 50, false, false, 80, 80},
@@ -121,7 +119,7 @@ TEST(waits_are_summed_since_the_group_was_together) {
     close_scene(&s);
 }
 
-/* Like open_scene of `ops`, but A was never together, so at 410 its own 80 are among the 140. */
+/* Like open_scene(ops), but A was never together, so the waits before 410 include its own 80. */
 static scene open_apart(void) {
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);
@@ -163,12 +161,12 @@ static void check_claims(scene *s, tm_vec *pending_costs, const tm_cost_share *e
 TEST(pending_costs_go_to_the_waits_in_proportion) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec pending_costs = TM_VEC(tm_pending_cost);
-    /* C at 530 waited 80, 60 and 20 in operations 0, 2 and 4, so 16 is split into 8, 6 and 2. C at
-     * 330 waited only in operation 0. Costs of the same step are added up. */
+    /* C at 530 waited 80, 60 and 20 ns in operations 0, 2 and 4, so a cost of 16 is split into 8, 6
+     * and 2. C at 330 waited only in operation 0. Costs of the same step are added up. */
     owe(&s, &pending_costs, 6, 1, 16);
     owe(&s, &pending_costs, 3, 1, 5);
     owe(&s, &pending_costs, 3, 2, 7);
-    /* B at 320 waited 80 in operation 0. B at 510 waited only 20 (operation 4) since 400. */
+    /* B at 320 waited 80 ns in operation 0. B at 510 waited only 20 (operation 4) since 400. */
     owe(&s, &pending_costs, 2, 3, 100);
     owe(&s, &pending_costs, 5, 3, 10);
     static const tm_cost_share expected[] = {
@@ -182,8 +180,8 @@ TEST(pending_costs_go_to_the_waits_in_proportion) {
 TEST(nothing_is_lost_to_rounding) {
     scene s = open_scene(ops, COUNT(ops));
     tm_vec pending_costs = TM_VEC(tm_pending_cost);
-    /* Of 160, the running sums are 80, 140 and 160. Times 3, they are 1.5, 2.625 and 3, rounded to
-     * 2, 3 and 3. Times 1, they are 0.5, 0.875 and 1, rounded to 1, 1 and 1. */
+    /* Of 160 ns, the running sums are 80, 140 and 160. For a cost of 3, they are 1.5, 2.625 and 3,
+     * rounded to 2, 3 and 3. For a cost of 1, they are 0.5, 0.875 and 1, rounded to 1, 1 and 1. */
     owe(&s, &pending_costs, 6, 1, 3);
     owe(&s, &pending_costs, 6, 2, 1);
     static const tm_cost_share expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};

@@ -208,7 +208,7 @@ TEST(streams_correspond_by_their_first_kernel) {
         {.name = "allreduce", .begin_ns = 30, .stream = 7, .group = "b", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 40, .stream = 99, .group = "a", .ranks = "[0, 1]"},
     };
-    /* first stream of group a, its second, first of b, first of a again */
+    /* the records are of group a's first and second stream, and of the first of b and a */
     static const uint64_t keys[] = {0, (uint64_t)1 << TM_LANE_SHIFT, 0, 1};
     ground g = open_ground();
     tm_match_input inputs[] = {collect_rank(&g, 0, zero, COUNT(zero), 2),
@@ -224,8 +224,8 @@ TEST(streams_correspond_by_their_first_kernel) {
     close_ground(&g);
 }
 
-/* Operations 5 and 6 are in either order on two streams. They are one sequence each, although they
- * have the same kind and size. */
+/* On two streams, operations 5 and 6 run in either order. Each is a sequence of its own, although
+ * they have the same kind and size. */
 TEST(named_kernels_have_one_order_whatever_their_streams) {
     static const comm_spec both[] = {
         {.name = "allreduce", .begin_ns = 0, .stream = 9, .comms_id = 5, .seq = GIVEN(-2)},
@@ -374,10 +374,10 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     } rows[] = {
         {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
         {1, 0, 5, 3, 1, 1},                              /* equal, whatever the next lane has */
-        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* other count */
+        {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* counts differ */
         {2, 0, 5, 3, 0, 1},                              /* equals the first row */
         {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},
-        {2, 1, 6, 3, 2, 0},                              /* other digest */
+        {2, 1, 6, 3, 2, 0},                              /* a digest differs */
         {3, 0, 5, 3, 4, 0},          {3, 0, 5, 3, 4, 0}, /* the same rank twice */
         {4, 0, 5, 3, 0, 1},                              /* only one rank */
         {5, 0, 5, 2, 0, 0},          {5, 0, 5, 3, 1, 0},
@@ -410,7 +410,7 @@ TEST(only_whole_groups_of_the_same_steps_agree) {
     } cases[] = {
         {2, 3, 4, TM_MATCH_ORDER, 1, false},
         {3, 3, 4, TM_MATCH_ORDER, 0, false}, /* a member is missing */
-        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* operations can be distinguished */
+        {3, 3, 4, TM_MATCH_ORDER, 1, true},  /* named operations can be told apart */
         {3, 3, 4, TM_MATCH_PAIR, 1, false},
         {2, 4, 5, TM_MATCH_ORDER, 0, false}, /* one step later */
         {2, 3, 5, TM_MATCH_ORDER, 1, false}, /* another step for one kernel at the boundary */
@@ -544,7 +544,7 @@ static comm_spec transfer(const char *name, int64_t begin_ns, int stream, int64_
     return spec;
 }
 
-/* Sets the peer of rank 0's transfers to 1, and of rank 1's to 0. */
+/* Makes @p other the peer of all transfers. */
 static void set_ends(comm_spec *specs, size_t n, int32_t other) {
     for (size_t i = 0; i < n; i++)
         *(strcmp(specs[i].name, "send") == 0 ? &specs[i].dst : &specs[i].src) = GIVEN(other);

@@ -273,7 +273,7 @@ static void check_path(both *b, const tm_batch *batch) {
     }
 }
 
-/* Checks reduced graphs, for sets of ranks and for enough changes that ways are joined. */
+/* Checks reduced graphs: with the usual sets, or with so many changes that ways are joined. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
     const tm_batch_loops *loops = b->workspace.loops;

@@ -95,7 +95,6 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
     return i;
 }
 
-/* A timeline, its recorded events, the waits between its streams, and its graph. */
 typedef struct built {
     ground g;
     tm_timeline t;
@@ -151,14 +150,14 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; gap a.E>b.S 1; launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
-    {/* Launches to an idle stream take 6 and 20 us, so 13 are usual. */
+    {/* Launches to an idle stream take 6 and 20 us, so 13 us are usual. */
      .what = "b waits for its launch, longer than is usual",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 100, 1, 7), CALL("lb", 300, 5, 2),
                 WORK("b", 320, 50, 2, 7)},
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
-    {/* A begin up to 106 us after the call is usual. */
+    {/* It is usual that an event begins up to 106 us after its call. */
      .what = "a launch on a GPU that something else holds",
      .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
                 WORK("b", 1200, 50, 2, 7)},
@@ -201,7 +200,7 @@ static const edge_case cases[] = {
               "host lb.E>lc.S 5; call lc.S>lc.E 5; launch root>a.S 0; compute a.S>a.E 10; "
               "gap a.E>b.S 1; launch root>b.S 10; compute b.S>b.E 10; gap b.E>c.S 1; "
               "launch root>c.S 20; compute c.S>c.E 10"},
-    {/* The call ends 5 us after b; 3 of these are its own. */
+    {/* The call ends 5 us after b; 3 us of these are the call's own. */
      .what = "a call waits for all streams",
      .events = {CALL("la", 0, 5, 1), CALL("lb", 10, 5, 2), WORK("a", 6, 100, 1, 7),
                 WORK("b", 16, 184, 2, 8), CALL("cudaDeviceSynchronize", 20, 185, 3)},
@@ -226,7 +225,7 @@ static const edge_case cases[] = {
               "host root>cudaStreamSynchronize.S 4; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "compute b.S>cudaStreamSynchronize.E 179; compute b.S>b.E 184"},
-    {/* Up to 10 us of a gap are usual. */
+    {/* A gap of up to 10 us is usual. */
      .what = "of what it waited for, an event that begins after the call is not the cause",
      .events = {CALL("la", 0, 5, 1), CALL("lc", 6, 5, 2), WORK("b", 16, 84, 1, 8),
                 WORK("c", 196, 2, 2, 8), CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -235,7 +234,7 @@ static const edge_case cases[] = {
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; "
               "sync b.E>cudaStreamSynchronize.E 95 (92); gap b.E>c.S 96 (86); launch root>c.S 6; "
               "compute c.S>c.E 2"},
-    {/* c ends 41 us after the call. */
+    {/* b ends 41 us after the call. */
      .what = "a call that ends long before the latest event has not waited for it",
      .events = {CALL("la", 0, 5, 1), WORK("b", 16, 220, 1, 8),
                 CALL("cudaStreamSynchronize", 20, 175, 3)},
@@ -246,14 +245,14 @@ static const edge_case cases[] = {
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
-    {/* Of the 2,005 us between the calls, up to 1,000 may be waiting for a, which ended then. */
+    {/* Of the 2,005 us between the calls, the 1,000 until the end of a may be waiting for it. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host a.E>lb.S 1005 (2005); host root>lb.S 1004; call lb.S>lb.E 5; gap a.E>b.S 1; "
               "launch lb.S>b.S 6; compute b.S>b.E 10"},
-    {/* It continues for 50 of 1,050 us after a ends. By chance, this happens in 1 of 21 cases. */
+    {/* Of the 1,050 us between the calls, 50 are after the end of a: by chance in 1 of 21 cases. */
      .what = "a thread of a CPU rank waited for what ended just before it continued",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 1055, 5, 2),
                 WORK("b", 1061, 10, 2, 7)},
@@ -320,7 +319,7 @@ static const edge_case cases[] = {
      .visit = {"ncclKernel_AllReduce", 80, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; gap visit>b.S 20; "
               "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
-    {/* The others ended at 90, 10 us after the last begin. A wait takes 2 us more. */
+    {/* On other ranks the operation ended at 90, 10 us after the last begin. A wait adds 2. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
      .visit = {NULL, 80, 90},
@@ -390,7 +389,7 @@ TEST(each_case_has_the_edges_worked_out) {
     }
 }
 
-/* b's wait for a has a record with the stream; c's wait for b has none: it is guessed. */
+/* The record of b's wait names the stream; that of c's wait does not, so it is guessed. */
 TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     static const event_spec events[] = {
         CALL("la", 0, 5, 1),  WORK("a", 6, 100, 1, 7),   CALL("cudaStreamWaitEvent", 10, 2, 8),
@@ -424,9 +423,9 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     close_built(&b);
 }
 
-/* A kernel begins every 101 us. 64 launches take 10 us each, and at most 40 are queued. So the 45th
+/* A kernel begins every 101 us. A launch is made every 10 us until 40 of 64 are queued. So the 45th
  * launch, at 440 us, is the first that waits: until 4 us after the end of the kernel 40 before it,
- * at 510 us. With shorter kernels, the launch takes as long without waiting. Then come a long
+ * at 510 us. If kernels are shorter, the launch takes as long without waiting. Then come a long
  * kernel on another stream, @p n_short short ones that end before it, and a launch that lasts until
  * 4 us after its end. Returns the number of calls that wait for a kernel. */
 static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
@@ -458,12 +457,12 @@ static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     return n_waits;
 }
 
-/* Most calls may wait in this way, because a GPU that is behind keeps the queue full. */
+/* Even most calls may wait like this, because a GPU that is behind keeps the queue full. */
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
     assert_int_equal(count_waits(100, 5, 1000), 64 - 44);
     assert_int_equal(count_waits(50, 5, 1000), 0);
     assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* the queue frees in launch order */
-    assert_int_equal(count_waits(50, 5, 10000), 1);            /* by chance: 20 us of 10 ms */
+    assert_int_equal(count_waits(50, 5, 10000), 1);            /* 20 us of 10 ms are no chance */
 }
 
 /* Makes calls on two threads, and work on three streams of two devices. They overlap, some take no
@@ -574,7 +573,7 @@ static int64_t scaled_end(const built *b, double factor) {
     return end;
 }
 
-/* Puts the events of each stream one after another, after a call that ends before or among them. */
+/* Delays all events by @p by_ns. On each stream, one event then follows the other after 1 us. */
 static void line_up(event_spec *events, size_t n, int64_t by_ns) {
     int64_t reach[2][2] = {{0}};
     for (size_t i = 0; i < n; i++) {

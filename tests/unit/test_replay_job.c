@@ -49,7 +49,7 @@ static void check_times(const replay_case *c, const tm_replay *job, const uint8_
     replay_times_free(&late);
 }
 
-/* Checks that hops lead from since_ns to the step's end, as long as their links or cut. */
+/* Checks that hops lead from @p since_ns to the step's end, each as long as its link, or cut. */
 static void check_path(const tm_replay *job, const uint8_t *sets, const int64_t *ns, size_t step,
                        int64_t since_ns) {
     tm_vec hops = TM_VEC(tm_hop);
@@ -217,10 +217,10 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
     tm_vec_free(&words);
 }
 
-/* Both ranks take 10 (8 in set 2, 20 in set 3) from one operation to the next, whatever the
- * operation does, and leave it 9 (12 in set 1) after the last arrival. So each way around an
- * operation is the longest, and 40 of them would lead to the last operation. A call has so many
- * nodes that, with many sets, ways are joined from five on, and fewer links are left. */
+/* Both ranks take 10 ns (8 in set 2, 20 in set 3) from one operation to the next, whatever the
+ * operation does, and leave it 9 ns (12 in set 1) after the last arrival. So in some set each way
+ * around an operation is the longest, and 40 of them would lead to the last operation. A call has
+ * so many nodes that, with many sets, ways are joined from five on, and fewer links are left. */
 TEST(ways_that_no_operation_implies_are_joined) {
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
@@ -265,9 +265,9 @@ TEST(ways_that_no_operation_implies_are_joined) {
     replay_free(&c);
 }
 
-/* As above, but ways fork and meet again at the same time, except in set 1, where one of each pair
- * takes 1 longer. Of several nodes at one time, only one may be joined, because the job has no
- * order for more. */
+/* As above, but ways fork and meet again at the same time, except in set 1, in which one of each
+ * pair takes 1 ns longer. Of the nodes at one time only one may be joined: the job has no order for
+ * more. */
 TEST(ways_are_joined_once_at_a_time) {
     enum { OPERATIONS = 40, PAIRS = 15, ROOM = 1000, NODES = OPERATIONS * (3 * PAIRS + 4) };
     static const int64_t expected[REPLAY_SETS] = {10, 4 + PAIRS + 6, 9, 20};
@@ -305,9 +305,9 @@ TEST(ways_are_joined_once_at_a_time) {
     replay_free(&c);
 }
 
-/* Both ranks join operation 1 at 5. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Both join 3 at 15:
- * rank 10 is 10 after 1 and 7 after 2, rank 11 is 7 after 2. Only rank 11 joins 4, at 16. Step 0
- * ends on both at 20: 5 after 3, and 4 after 4. Step 1 ends on rank 10 at 15 + 30 = 45. */
+/* Both ranks join operation 1 at 5 ns. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Both join 3 at
+ * 15: rank 10 is 10 after 1 and 7 after 2, rank 11 is 7 after 2. Only rank 11 joins 4, at 16. Step
+ * 0 ends on both ranks at 20: 5 after 3, and 4 after 4. Step 1 ends on rank 10 at 15 + 30 = 45. */
 static void two_ranks(replay_case *c) {
     uint32_t first[2], second[2], third[2], fourth;
     for (size_t r = 0; r < 2; r++) {
@@ -327,9 +327,9 @@ static void two_ranks(replay_case *c) {
 
 TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
     static const uint8_t sets[2] = {0};
-    /* Step 0: both ranks end at 20, so rank 10 is taken, although 4 is later than 3. Both arrive at
-     * 3 at 15, so again rank 10, whose later source is 2. The last to arrive at 2 is rank 11. Both
-     * arrive at 1 at 5. Step 1 is cut at 20. */
+    /* Step 0 ends on both ranks at 20, so rank 10 is taken, although operation 4 is later than 3.
+     * Both ranks arrive at 3 at 15, so rank 10 again; its later source is 2. Rank 11 is the last to
+     * arrive at 2. Both arrive at 1 at 5. Step 1 is cut at 20. */
     static const struct {
         size_t step, n;
         struct {
@@ -364,8 +364,8 @@ TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
 }
 
 TEST(pieces_of_a_path_that_are_merged_have_the_name_of_the_longest) {
-    /* There is one more piece than a step may have rows. All take 3 ns except rank 1's 2 ns, which
-     * are merged into rank 0's 1 ns before them. */
+    /* There is one more piece than a step may have rows. All take 3 ns, except one of 1 ns on rank
+     * 0 and one of 2 ns on rank 1 after it: these two are merged. */
     enum { N = 2001 };
     static tm_path_piece v[N];
     tm_path_step step = {0};

@@ -19,12 +19,12 @@ static const peers_case cases[] = {
     {2, {10, 30}, {30, 10}, {TM_EDGE_PAIR, TM_EDGE_PAIR}, false},
     /* Of two others the smaller counts, because one of three may be slow. */
     {3, {90, 20, 10}, {10, 10, 20}, {0}, false},
-    /* the others are 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
+    /* the others have 20 30 90; 10 30 90; 10 20 90; 10 20 30 */
     {4, {10, 20, 30, 90}, {30, 30, 20, 20}, {0}, false},
-    /* others: 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves round down */
+    /* the others have 2 3 4 100; 1 3 4 100; 1 2 4 100; 1 2 3 100; 1 2 3 4; halves round down */
     {5, {1, 2, 3, 4, 100}, {3, 3, 3, 2, 2}, {0}, false},
     {4, {5, 9, 5, 5}, {5, 5, 5, 5}, {0}, false},
-    /* A stall is over 1 ms and over 5 times longer than at least two others. */
+    /* A call stalls if it takes over 1 ms, and over 5 times as long as on at least two others. */
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0, TM_EDGE_STALL, 0}, true},
     {3, {5000, 1005000, 5000}, {5000, 5000, 5000}, {0}, true},
     {3, {5000, 1005001, 5000}, {5000, 5000, 5000}, {0}, false},

@@ -7,8 +7,8 @@
 static const tm_fix_sets recorded = {0, 2}, peer = {1, 3};
 
 /* Operations in sequence. Each rank arrives at one of them, ns[rank] after the previous operation.
- * A step ends with the last operation, so T is the sum of the longest times. The plan has each
- * rank, the time that fixing it takes off the path, and the total saved so far. */
+ * A step ends with the last operation, so its time T is the sum of the longest times. The plan has,
+ * for each rank, the time that fixing it takes off the path, and the total saved so far. */
 typedef struct course {
     const char *stages; /* digit i: the operation at which rank i arrives */
     int64_t ns[REPLAY_RANKS], peer_ns[REPLAY_RANKS];
@@ -16,9 +16,9 @@ typedef struct course {
 } course;
 
 static const course courses[] = {
-    /* a relay: the largest saving first, of equals the lowest rank; rank 0 equals its peers */
+    /* the largest saving comes first, of equal ones the lowest rank; rank 0 equals its peers */
     {"0123", {10, 20, 30, 40}, {10, 10, 15, 30}, "2 15 15; 1 10 25; 3 10 35"},
-    /* T is 10000, 0.5 % of it 50; then 10001. A rank faster than its peers is never chosen */
+    /* T is 10000, 0.5 % of it 50; then T is 10001. Rank 2, faster than its peers, is not chosen */
     {"0123", {2050, 2049, 901, 5000}, {2000, 2000, 999, 4995}, "0 50 50"},
     {"0123", {2050, 2049, 902, 5000}, {2000, 2000, 999, 4995}, ""},
     /* a plan has at most eight ranks */
@@ -26,14 +26,14 @@ static const course courses[] = {
      {10, 10, 10, 10, 10, 10, 10, 10, 10, 10},
      {1, 2, 1, 1, 1, 1, 1, 1, 1, 1},
      "0 9 9; 2 9 18; 3 9 27; 4 9 36; 5 9 45; 6 9 54; 7 9 63; 8 9 72"},
-    /* rank 1 takes 8 off the path but saves 5, as rank 2 arrives at 15; 0 saves 5 or more */
+    /* rank 1 takes 8 off the path but saves 5, as rank 2 arrives at 15; rank 0 saves 5 or 7 */
     {"100", {10, 20, 15}, {5, 12, 15}, "0 5 5; 1 8 10"},
     {"100", {10, 20, 15}, {3, 12, 15}, "0 7 7; 1 8 12"},
-    /* two are equally late: fixing one saves nothing, but puts the other on the path */
+    /* two are equally late: fixing one saves nothing, but leaves only the other on the path */
     {"000", {100, 100, 60}, {60, 60, 60}, "0 40 0; 1 40 40"},
     {"0000", {100, 100, 90, 50}, {60, 60, 85, 50}, "0 40 0; 1 40 10; 2 5 15"},
     {"0000", {100, 100, 99, 90}, {60, 60, 60, 90}, "0 40 0; 1 40 1; 2 39 10"},
-    /* rank 2 takes more off the path than rank 0; after that, rank 3 saves 30 */
+    /* rank 2 takes more off the path than rank 0; after rank 2, fixing rank 3 saves 30 */
     {"0011", {100, 100, 100, 100}, {60, 50, 55, 70}, "2 45 0; 3 30 30; 0 40 30; 1 50 70"},
     /* T = 2000: rank 2 saves 4, less than 0.5 %, but is kept because 0 and 1 follow */
     {"0011", {1000, 1000, 1000, 996}, {900, 900, 980, 996}, "2 20 4; 0 100 4; 1 100 104"},
@@ -102,8 +102,8 @@ static void close_fixing(fixing *f) {
     replay_free(&f->c);
 }
 
-/* A fix may help if it takes at least a 2000th off the path. In the courses of 10000 and 10001,
- * rank 3 takes 5 off. */
+/* A fix may help if it takes at least a 2000th of T off the path. In the courses with T = 10000 and
+ * 10001, rank 3 takes 5 off. */
 TEST(a_plan_is_as_worked_out) {
     for (size_t i = 0; i < COUNT(courses); i++) {
         fixing f = {.c = {0}};
@@ -147,7 +147,7 @@ static void check_fix(tm_fixer *fixer, const replay_case *c, const bool *fixed) 
     assert_int_equal(saving.saved_ns, total - total_of(c, fixed, false));
     assert_int_equal(saving.saved_most_ns, total - total_of(c, fixed, true));
     assert_true(saving.saved_ns <= saving.path_ns);
-    /* 0.05 % of T is a 2000th */
+    /* a 2000th of T is 0.05 % */
     assert_int_equal(tm_fixer_may_help(fixer, &fix),
                      saving.path_ns > 0 && saving.path_ns * 2000 >= total);
     if (fix.n == c->n_ranks) { /* "all ranks" is a separate request */
@@ -174,11 +174,11 @@ static void check_plan(tm_fixer *fixer, const replay_case *c) {
             best = with < least ? r : best;
             least = with < least ? with : least;
         }
-        if (i == plan.n) { /* 0.5 % of T is a 200th */
+        if (i == plan.n) { /* a 200th of T is 0.5 % */
             assert_true(least >= now || (now - least) * 200 < total);
             break;
         }
-        /* Otherwise, the choice only pays off with the ranks after it. */
+        /* A rank that saves less was chosen because ranks after it in the plan save enough. */
         const tm_planned *planned = (const tm_planned *)plan.data + i;
         if (least < now && (now - least) * 200 >= total)
             assert_int_equal(planned->rank, best);

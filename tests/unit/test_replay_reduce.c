@@ -27,20 +27,19 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
         assert_int_equal(left->ns[i * REPLAY_SETS + set], ns[set]);
 }
 
-/* Operation 1 (visit 0): the rank arrives 5 after the root and leaves 10 (in set 1: 4) after the
- * last arrival. Meanwhile a call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is
- * 2 after the end of 1 and 3 after the call:
- *     from 1     10 + 2 = 12, in set 1 4 + 2 = 6
- *     from root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11
- * The step ends with both: 10 (4) after 1, 7 after 2. Through 2 it is 12 + 7 (6 + 7) after 1, which
- * is longer, so the direct link from 1 is dropped. */
+/* Operation 1 (visit 0): the rank arrives 5 ns after the root and leaves 10 (in set 1: 4) after the
+ * last arrival. A call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is 2 after
+ * the end of 1 and 3 after the call. Ways to 2: from 1     10 + 2 = 12, in set 1 4 + 2 = 6 from
+ * root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11 The step ends with both
+ * operations: 10 (in set 1: 4) after 1, and 7 after 2. Through 2, it ends 12
+ * + 7 (6 + 7) after 1, which is longer, so the direct link from 1 is dropped. */
 static const struct {
     int64_t host[REPLAY_SETS];
     bool left; /* whether the way from the root to 2 is left */
 } hosts[] = {
     {{20, 20, 20, 1}, true}, {{9, 3, 9, 9}, false}, /* both ways take 17 and 11 */
-    {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* it takes 18 in set 2 */
-    {{9, 4, 9, 9}, true},                           /* it takes 12 in set 1 */
+    {{0, 0, 0, 0}, false},   {{0, 0, 10, 0}, true}, /* the way takes 18 in set 2 */
+    {{9, 4, 9, 9}, true},                           /* the way takes 12 in set 1 */
 };
 
 TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
@@ -84,8 +83,8 @@ TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
 }
 
 TEST(a_way_against_the_order_is_left_out_and_the_arrival_pinned) {
-    /* Operation 9 is joined at 5 and left at once, and then 3 is joined: both at 5, and 3 is before
-     * 9 in the order. The way from 9 to 3 is dropped, and the time from the root is raised to 5. */
+    /* Operation 9 is joined at 5 and left at once, and 3 is joined at 5, too, but is before 9 in
+     * the order. The way from 9 to 3 is dropped, and the time from the root is raised to 5. */
     static const int64_t root_ns[REPLAY_SETS] = {3, 9, 3, 5}, pinned[REPLAY_SETS] = {5, 9, 5, 5};
     for (int with_root = 0; with_root < 2; with_root++) {
         replay_case c = {0};

@@ -127,7 +127,7 @@ static size_t unpack(const char *text, size_t length, unsigned char *out, size_t
     return size;
 }
 
-/* Steps of 2, 3, 1 and 2 rows that take 20, 30, 40 and 20 ns: by length 5, 4, 3, 6. */
+/* Steps 3 to 6 have 2, 3, 1 and 2 rows that take 20, 30, 40 and 20 ns. */
 TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     static const tm_column columns[] = {{"step", TM_INT, "", ""},
                                         {"duration_ns", TM_INT, "ns", ""}};
@@ -159,8 +159,8 @@ TEST(of_a_long_path_whole_steps_stay_the_longest_first) {
     }
 }
 
-/* 9,000 nodes in pairs. The first of each pair contains all later pairs and has no own time; the
- * second takes 1,000,000 - i. By own time, none of the first would be kept. */
+/* 9,000 nodes in pairs. The first of a pair contains all later pairs and has no own time; the
+ * second has an own time of 1,000,000 - i. By own time, none of the first would be kept. */
 TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
     enum { N = 9000 };
     static const tm_column columns[] = {{"node", TM_INT, "", ""},

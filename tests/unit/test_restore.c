@@ -179,7 +179,7 @@ static void assert_same_rows(const tm_timeline *a, const tm_timeline *b) {
         }
 }
 
-/* Compares with the clock as read: if the drift adds nothing, it is derived from the spans. */
+/* Compares with the clock as read: if the drift adds nothing, spans give the clock. */
 static void assert_same_clock(const tm_timeline *read, const tm_timeline *written) {
     const tm_rank_clock *a = &read->clock, *b = &written->clock;
     assert_int_equal(a->offset_ns, b->offset_ns);
@@ -472,7 +472,7 @@ static const struct {
     {"/operators/forward", 0, 3, "rank 0: an operator refers to an operator that does not exist"},
 };
 
-/* Returns the bytes of the job's store, which the caller frees. To copy them is fast. */
+/* Returns the bytes of the job's store, for copies of it. The caller frees them. */
 static char *whole_store(const char *path, bool compress, size_t *size) {
     full_job full;
     full_job_make(&full);

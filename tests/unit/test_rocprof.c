@@ -72,7 +72,7 @@ TEST(its_first_key_tells_the_format) {
     assert_false(sniffs(format, ""));
 }
 
-/* 2025: a stream. 2024: none, other list names, a duplicate field, `summary` first. */
+/* 2025: with a stream. 2024: without, other names of lists, a duplicate field, `summary` first. */
 TEST(every_kind_of_record_becomes_what_it_is) {
     static const struct {
         const char *text, *events;
@@ -168,7 +168,7 @@ TEST(what_is_not_kept_is_counted) {
         {WITH_NAMES("kernel_dispatch", DISPATCH(TIMES("1", "2"), "71", "99", "")), TM_COUNT_NO_NAME,
          1},
         {WITH_NAMES("hip_api", RECORD("1", "'x'", TIMES("1", "2"))), TM_COUNT_BAD_VALUE, 1},
-        /* the allocation is missing */
+        /* a release without its allocation */
         {WITH_NAMES("memory_allocation", MEMORY("2", "4", "0", "0x1", "0")), TM_COUNT_BAD_VALUE, 1},
         {WITH_NAMES("pc_sample_host_trap", "{},{}"), TM_COUNT_OTHER_PHASE, 2},
         {DOCUMENT("'callback_records':{'counter_collection':[{}]},'buffer_records':{}"),

@@ -46,8 +46,8 @@ static void assert_same_roles(const tm_timeline *a, const tm_timeline *b) {
 TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     static const char *const patterns[] = {NULL, "ring", "RING_STEP", "gemm|copy", NULL};
     /* One row for each communication kernel, and one for the operator. Without a pattern: nccl, "my
-     * kernel", ring_sum, the operator. "ring" adds two, "RING_STEP" one, and "gemm|copy" only the
-     * gemm, because a copy is not a kernel. */
+     * kernel", ring_sum, the operator. "ring" adds two kernels, "RING_STEP" one, and "gemm|copy"
+     * only the gemm, because a copy is not a kernel. */
     static const size_t n_rows[] = {4, 6, 5, 5, 4};
     ground g = open_ground();
     tm_timeline again = build_with(&g, NULL);
@@ -62,7 +62,7 @@ TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     close_ground(&g);
 }
 
-/* Such a row looks like a row that an earlier pattern made. */
+/* A row without information looks like one that an earlier pattern made. */
 TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};
@@ -106,7 +106,7 @@ TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
         CALL(all_to_all, 10, 20, 1),
         CALL("ncclGroupEnd", 12, 10, 1), /* its name shows no kind */
         LAUNCH(14, 1, 1),
-        CALL("ncclSend", 40, 5, 1), /* alone: a send with an unknown receiver */
+        CALL("ncclSend", 40, 5, 1), /* without a group: the receiver is unknown */
         LAUNCH(42, 2, 1),
         LAUNCH(50, 3, 1), /* in the outer call only */
         LAUNCH(60, 4, 1), /* after the outer call */
@@ -121,7 +121,7 @@ TEST(a_kernel_whose_name_leaves_the_kind_open_is_of_the_call_that_launched_it) {
         LAUNCHED(sends, 400, 4),
         LAUNCHED(sends, 500, 5),
         LAUNCHED("ncclDevKernel_Generic(X)", 600, 6),
-        LAUNCHED("ncclDevKernel_AllReduce_Sum_f32_RING_LL(X)", 700, 7), /* named by kind */
+        LAUNCHED("ncclDevKernel_AllReduce_Sum_f32_RING_LL(X)", 700, 7), /* kind in its name */
         LAUNCHED(sends, 800, 0),                                        /* no launch */
         {TM_CAT_KERNEL, sends, 900, 5, 8, 20, 0, "send", TM_DURATION},  /* with metadata */
     };

@@ -101,12 +101,12 @@ static void read_page(tm_ncu *ncu, const char *text) {
 }
 
 /* gemm<4> on a grid of 2: rank 0 takes 100 + 300 us (32 and 40 registers: the job has two shapes),
- *   rank 1 takes 400: 3 calls, 800000 ns. FLOP are (6e6 + 2e6) / 2 = 4e6, bytes 2e6, intensity 2.
- *   It achieves 4e6 * 3 / 800000 ns = 15 GFLOP/s. SM 80 exceeds memory 40: compute.
- * copy: 50 us on a grid of 2, 30 on one of 3. The row without a shape has both: 2 calls, 80000 ns.
- *   10 against 60, which is no longer low: memory. 0 FLOP: intensity and GFLOP/s are 0.
- * small: 20 us. All known percentages are below 60: latency.
- * gemm<4> on a grid of 9, which the job does not have: 60 against 60 is compute. */
+ *   rank 1 takes 400 us: 3 calls, 800000 ns. FLOP are (6e6 + 2e6) / 2 = 4e6, bytes 2e6,
+ * intensity 2. It achieves 4e6 * 3 / 800000 ns = 15 GFLOP/s. SM at 80 % exceeds memory at 40 %:
+ * compute. copy: 50 us on a grid of 2, 30 us on a grid of 3. The row without a shape has both: 2
+ * calls, 80000 ns. SM 10 %, memory 60 %, which is not low: memory. 0 FLOP: intensity and GFLOP/s
+ * are 0. small: 20 us. All known percentages are below 60 %: latency. gemm<4> on a grid of 9, which
+ * the job does not have: SM and memory at 60 % are compute. */
 TEST(measurements_join_by_name_and_shape) {
     static const kernel_spec rank_0[] = {{"void gemm<4>(float*)", 100, 2, 32},
                                          {"void gemm<4>(float*)", 300, 2, 40},

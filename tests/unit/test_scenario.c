@@ -112,8 +112,8 @@ TEST(a_list_is_written_as_it_is_read) {
 
 /* A rank of stage 1 on host "node1". gemm and an all-reduce are on one stream. Two calls launched
  * them, the first inside the operator aten::mm. The all-reduce and its call belong to step 4. The
- * second call is made while aten::mm runs on the same thread, but for a queue that a thread filled
- * in c10d::reduce. */
+ * second call runs while aten::mm runs on the same thread, but on behalf of a queue that another
+ * thread filled in c10d::reduce. */
 enum { GEMM, NCCL, MM, LAUNCH, LAUNCH_NCCL, REDUCE, QUEUED, N_EVENTS };
 
 static const struct {
@@ -154,7 +154,8 @@ static const struct {
 };
 enum { N_EDGES = COUNT(edges) };
 
-/* `parts` has a character for each edge: B call host call launch gemm gap launch transfer B. */
+/* The characters of `parts` are edges: before call host call launch gemm gap launch transfer
+ * before. */
 static const struct {
     const char *fix, *scale; /* applied one after the other; NULL: none */
     const char *parts;       /* for each edge: number of the part that changes it */
@@ -173,7 +174,7 @@ static const struct {
     {"transfer", NULL, "........1.", 1},
     {"gc", NULL, "..1.......", 1},
     {"stall", NULL, "..........", 0},
-    {"kernel=GEMM", NULL, ".....1....", 2}, /* the other is the launch before it */
+    {"kernel=GEMM", NULL, ".....1....", 2}, /* the second edge is the launch before gemm */
     {"kernel=^nccl", NULL, "........1.", 3},
     {"kind=launch+kernel=nccl", NULL, "......11..", 3},
     {"kernel=Launch", NULL, "..........", 0}, /* a call is not a kernel */
@@ -279,7 +280,7 @@ TEST(an_edge_gets_what_its_part_says) {
     const tm_change change = {.factors = factors};
     tm_sets sets;
     tm_sets_init(&sets, &change, 1);
-    /* As recorded 10 ns, and 4 on the peers. 7 are unexplained: without them, 3 are left. */
+    /* The edge takes 10 ns as recorded, 4 on the peers. Without the unexplained 7, 3 are left. */
     static const struct {
         uint8_t part;
         int64_t plain, explained;

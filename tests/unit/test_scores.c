@@ -8,8 +8,8 @@ static void assert_near(double found, double expected) {
         fail_msg("%.9f is not %.9f", found, expected);
 }
 
-/* The median of 1, 9, 11 and 35 is 10. The distances -9, -1, 1, 25 have the roots -3, -1, 1 and 5,
- * whose mean 0.5 is subtracted. For 5, 5 and 9, the roots are 0, 0 and 2. */
+/* The median of 1, 9, 11 and 35 is 10. The distances from it, -9, -1, 1 and 25, have the roots -3,
+ * -1, 1 and 5, whose mean 0.5 is subtracted. For 5, 5 and 9, the roots are 0, 0 and 2. */
 static const struct {
     size_t n;
     int64_t ns[4];
@@ -37,9 +37,9 @@ TEST(scores_are_roots_of_distances_from_the_median) {
     }
 }
 
-/* For 8 units: length 8 once; 5 (5.6) at 0 to 3; 3 (3.92) at 0 to 5. For 20: 20 once; 14 at 0, 3,
- * 6; 9 (9.8) at 0, 2, ... 10 and 11, the last position; 6 (6.9), 4 (4.8) and 3 (3.4) at each
- * position. */
+/* Lengths of windows and where they begin. For 8 units: 8 once; 5 (of 5.6) at 0 to 3; 3 (of 3.92)
+ * at 0 to 5. For 20 units: 20 once; 14 at 0, 3, 6; 9 (of 9.8) at 0, 2, ... 10 and 11, the last
+ * position; 6 (of 6.9), 4 (of 4.8) and 3 (of 3.4) at each position. */
 static const struct {
     size_t n_units, n_windows, lengths[6], n_of[6];
     double handicaps[3]; /* for the first three lengths; 1.7146449 is sqrt(2 + 2 ln(8 / 5)) */
@@ -72,7 +72,7 @@ TEST(windows_are_shorter_by_three_tenths_each) {
 }
 
 TEST(classes_add_up_their_members_scores) {
-    /* 4 and 8 are divided by the root of 2, 6 by the root of 3, and 6 by 1 */
+    /* the sums 4 and 8 are divided by the root of 2, 6 by the root of 3, and 6 by 1 */
     static const double scores[] = {1, 2, 3, 6};
     static const size_t even[] = {0, 1, 0, 1}, uneven[] = {0, 0, 0, 1};
     static const double sums[][4] = {{0, 0, 2.8284271, 5.6568542}, {0, 0, 3.4641016, 6}};
@@ -87,9 +87,9 @@ TEST(classes_add_up_their_members_scores) {
 }
 
 TEST(heights_are_sums_by_their_standard_deviation) {
-    /* When permuted, -1 and 1 have the variance 1, and -2 and 2 have 4. Three units have 5/3 on
-     * average: 3 / sqrt(10/3) and 2 / sqrt(5/3), minus 0.5. If all are equal, no member stands
-     * out. */
+    /* In permutations, -1 and 1 have the variance 1, and -2 and 2 have 4. Three units have 5/3 on
+     * average. The heights are 3 / sqrt(10/3) - 0.5 and 2 / sqrt(5/3) - 0.5. If all members are
+     * equal, none stands out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
     static const double heights[] = {1.1431677, 1.0491933, -0.5};
     tm_window v[] = {{0, 2, 0.0, 0.0, 0.5}, {1, 2, 0.0, 0.0, 0.5}, {2, 3, 0.0, 0.0, 0.5}};
@@ -121,7 +121,7 @@ static const struct {
     {{3, 2, threes, NULL, 3, NULL, 0}, 0.8660254, 5.0 / 6},
     {{3, 2, threes, NULL, 3, NULL, 0}, 0.0, 1.0},
     {{3, 2, threes, NULL, 3, NULL, 0}, 1.733, 0.0},
-    /* 4 / sqrt(10) or 2 / sqrt(10) */
+    /* the height is 4 / sqrt(10) or 2 / sqrt(10) */
     {{2, 2, unlike, NULL, 2, NULL, 0}, 1.2649111, 1.0 / 2},
     {{2, 2, unlike, NULL, 2, NULL, 0}, 0.6324555, 1.0},
     /* the last of 4 is the same member in two classes, with (3 - 1) / sqrt 2 each */
@@ -151,9 +151,9 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
 }
 
 TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
-    /* One of 8 is last in 40 units, with 7 to -1. The sum is 280 and its variance 40 x 56 / 8 =
-     * 280, so with u = 7 the bound is 8 exp(-280 / 49 (8 ln 8 - 7)) = 8 exp(-55.06018). The height
-     * is 280 / sqrt(280). The probability is 8^-39 = exp(-81). */
+    /* One of 8 members is last in 40 units, with the score 7; the others have -1. The sum is 280
+     * and its variance 40 x 56 / 8 = 280, so with u = 7 the bound is 8 exp(-280 / 49 (8 ln 8 - 7))
+     * = 8 exp(-55.06018). The height is 280 / sqrt(280). The probability is 8^-39 = exp(-81). */
     double scores[320];
     for (size_t i = 0; i < COUNT(scores); i++)
         scores[i] = i % 8 == 5 ? 7.0 : -1.0;

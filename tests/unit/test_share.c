@@ -45,8 +45,8 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
             int owner;
         } items[6];
     } cases[] = {
-        /* A load counts one more than its weight: 100 -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40
-         * -> 0 (142), 30 -> 1 (143), 20 -> 0. */
+        /* A load counts one more than its weight. Each weight, its process, and the new load: 100
+         * -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40 -> 0 (142), 30 -> 1 (143), 20 -> 0. */
         {"the largest first",
          2,
          6,
@@ -80,8 +80,8 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
 }
 
 /* A load counts one more than its weight: 501 + 100 x 11 = 1601 in all. A share is 801, and a rank
- * below 50 is small. The large rank -> 0 (501), then 28 ranks -> 0 (809), and the other 72 -> 1
- * (792). Small ranks go by rank, whatever the order of arguments is. */
+ * below 50 is small. Process 0 gets the large rank (501), then 28 ranks (809), and process 1 the
+ * other 72 (792). Small ranks go by rank, whatever the order of arguments is. */
 TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
     tm_share_item items[101] = {{.rank = 50, .weight = 500}};
     for (int i = 1; i <= 100; i++)
@@ -91,8 +91,8 @@ TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {
         assert_int_equal(items[i].owner, i > 0 && i <= 72);
 }
 
-/* Processes 0 and 1 are on host 0, 2 on host 1, 3 on host 2. Traces that only one host sees go
- * first: 50 -> 2, 40 -> 2 (its only process), 30 -> 3. Of the others, 60 -> 0, 20 -> 1, 9 -> 1. */
+/* Processes 0 and 1 are on host 0, 2 on host 1, 3 on host 2. Traces that one host sees go first
+ * (weight -> process): 50 -> 2, 40 -> 2 (its only one), 30 -> 3. Then 60 -> 0, 20 -> 1, 9 -> 1. */
 TEST(a_trace_goes_to_a_process_that_sees_it) {
     static const int host_of[] = {0, 0, 1, 2};
     static const uint64_t second = 2, third = 4, last_two = 6, none_of_third = 3;

@@ -86,7 +86,7 @@ TEST(wrong_offsets_are_refused) {
     free_run(&few);
 }
 
-/* The only coherent offset is rejected, because 2 of 16 kernels (more than 2 in 100) differ. */
+/* The only coherent offset is rejected: 2 of 16 kernels differ, which is over 2 in 100. */
 TEST(other_kernels_at_the_same_times_are_refused) {
     int64_t offset;
     rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
@@ -104,8 +104,8 @@ static void set_steps(rank_run *r, int64_t first) {
         r->run.marks[i].step = first + (int64_t)i / 4;
 }
 
-/* With 16 equal gaps, every shift fits equally well. A step has four kernels, so step numbers leave
- * shifts by whole steps; equal step numbers leave one. */
+/* With 16 equal gaps, every shift fits equally well. A step has four kernels, so known steps leave
+ * only shifts by whole steps, and equal step numbers leave one. */
 TEST(steps_decide_what_ends_do_not) {
     int64_t even[N], offset;
     for (int64_t k = 0; k < N; k++)
@@ -147,7 +147,7 @@ TEST(rare_kernels_decide_what_ends_do_not) {
 }
 
 /* Three steps of 16 kernels each follow a broadcast that this rank leaves 200 us after the other.
- * Without a barrier, neither step boundaries nor rare kernels must coincide. */
+ * Without a barrier, step boundaries and rare kernels need not coincide. */
 TEST(broadcasts_need_not_end_together) {
     enum { MANY = 48 };
     tm_error err;

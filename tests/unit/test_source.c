@@ -101,7 +101,7 @@ static const damage_case damages[] = {
     {INIT(GZIP), 2, 7, 0, "gzip member has an unknown compression method"},
     {INIT(GZIP), 10, 0x07, 0, "gzip stream is damaged"}, /* block type 3 does not exist */
     {INIT(GZIP), 23, 0x3b, 1, "gzip checksum is wrong: the file is damaged"},
-    {INIT(GZIP), 27, 0x15, 1, "gzip checksum is wrong: the file is damaged"}, /* the length */
+    {INIT(GZIP), 27, 0x15, 1, "gzip checksum is wrong: the file is damaged"}, /* in the length */
     {INIT(FIELDS), 27, 0x2f, 0, "gzip header checksum is wrong: the file is damaged"},
     {INIT(FIELDS), 17, '_', 0, "gzip header checksum is wrong: the file is damaged"},
 };

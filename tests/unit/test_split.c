@@ -11,21 +11,21 @@ static const struct {
     int64_t work_ns[4];
     const char *differ; /* for each stage; "": the split is even */
 } splits[] = {
-    /* The median call takes (100 + 150) / 2 = 125. */
+    /* The median call of all stages takes (100 + 150) / 2 = 125 ns. */
     {"one rank a stage: a slow GPU", {{0, 0, 10, 1000}, {1, 1, 10, 1500}}, {0}, ""},
     {"more kernels on a slow GPU", {{0, 0, 10, 1000}, {1, 1, 20, 3000}}, {1250, 2500}, "-+"},
-    /* The lower of two ranks counts; spreads are 10; 1300 - 1000 exceeds 3 times that. */
+    /* Of two ranks, the lower counts. They differ by 10; 1300 - 1000 exceeds 3 times that. */
     {"longer kernels on all ranks of a stage",
      {{0, 0, 10, 1000}, {0, 1, 10, 1010}, {1, 2, 10, 1300}, {1, 3, 10, 1310}},
      {1000, 1300},
      "-+"},
-    /* 1250 - 1000 is less than three times the median spread, (200 + 50) / 2. */
+    /* 1250 - 1000 is less than three times the median difference of ranks, (200 + 50) / 2. */
     {"ranks of a stage differ, too",
      {{0, 0, 10, 1000}, {0, 1, 10, 1200}, {1, 2, 10, 1250}, {1, 3, 10, 1300}},
      {0},
      ""},
     {"less than 3 %", {{0, 0, 1000, 1000}, {1, 1, 1029, 1029}}, {0}, ""},
-    /* The mean is 5/3. Two have far more, so the third is the one that differs. */
+    /* The mean is 5/3 of stage 0. Two stages have far more, so stage 0 is the one that differs. */
     {"most have more",
      {{0, 0, 10, 1000}, {1, 1, 20, 2000}, {2, 2, 20, 2000}},
      {1000, 2000, 2000},

@@ -20,7 +20,7 @@ static const struct {
     {{{0, 1, 10, 20}, {1, 2, 21, 30}, {2, 0, 31, 40}}, {0, 1, 2, NONE, NONE, NONE}},
     /* In a ring, all send at the same time. */
     {{{0, 1, 10, 50}, {1, 2, 12, 50}, {2, 0, 45, 51}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
-    /* Two stages, each of two ranks that exchange data before the first sends, and back. */
+    /* Two stages of two ranks. The ranks of a stage exchange data before they send on, and back. */
     {{{0, 1, 10, 30},
       {1, 0, 11, 30},
       {0, 2, 40, 60},

@@ -60,7 +60,7 @@ static const struct {
       KERNEL("k1", 60, 10, 1), KERNEL("of another", 75, 5, 8), STEP("ProfilerStep#2", 50, 40, 1)},
      {{1, 10, 70}, {2, 70, 90}},
      {1, -1, 1, 1, -1, 2}},
-    /* Backward runs in step 2, early in step 1. The copy, launched in 1, ends at 295. */
+    /* Kernel "backward" runs in step 2, "early" in step 1. Step 1's copy ends at 295. */
     {"a GPU event belongs to the step of its launch, on any thread",
      {STEP("ProfilerStep#1", 100, 100, 1), STEP("ProfilerStep#2", 200, 100, 1),
       CALL("other thread", 150, 1, 99), KERNEL("backward", 250, 10, 1), CALL("before", 99, 2, 1),
@@ -125,7 +125,7 @@ TEST(events_belong_to_steps_that_annotations_mark) {
     }
 }
 
-/* The kernel that was queued before a recording ends 30 ns after its step's mark begins. */
+/* The kernel that was queued before a recording ends 30 ns after the step's annotation begins. */
 TEST(the_first_step_of_each_recording_begins_after_what_was_queued_before) {
     static const event_spec events[] = {
         STEP("ProfilerStep#1", 10, 50, 1), KERNEL("queued", 5, 35, 8),        CALL("c1", 20, 1, 1),
@@ -184,7 +184,7 @@ TEST(a_trace_has_a_span_for_each_time_between_pauses) {
                          (long long)span->gpu_end_ns, (long long)span->n_gpu_events);
             }
             assert_string_equal(found, cases[c].spans);
-            assert_ok(tm_timeline_find_steps(&t, g.names, NULL, &g.err)); /* the same again */
+            assert_ok(tm_timeline_find_steps(&t, g.names, NULL, &g.err)); /* finds the same again */
         }
         tm_timeline_destroy(&t);
         close_ground(&g);
@@ -259,7 +259,7 @@ static void check_numbers(const char *pattern, const event_spec *events, size_t 
             assert_string_equal(found, numbers);
         for (size_t row = 0; marks && row < t.n_events; row++)
             assert_int_equal(tm_timeline_is_step(&t, (uint32_t)row), marks[row] == 'x');
-        /* Finding the steps again gives the same. */
+        /* In the next round, the steps are found again, with the same result. */
         assert_int_equal(tm_timeline_find_steps(&t, g.names, step_names, &g.err), TM_OK);
     }
     tm_timeline_destroy(&t);
@@ -280,7 +280,7 @@ TEST(names_that_look_like_steps_count_where_there_are_no_others) {
                   STEP("step 7 of 9", 0, 10, 1), STEP("batch 7", 0, 10, 1), STEP("7", 0, 10, 1));
     /* An operator does not count: torch has "optimizer.step" and the like. */
     CHECK_NUMBERS(NULL, "none 0 ", OP("step 7", 0, 10, 1));
-    /* The loop with most time (20 + 20), not the one inside it or a single longer step. */
+    /* The loop that takes most time (20 + 20), not the one inside it, or a single longer step. */
     CHECK_NUMBERS(NULL, "1 2 ", STEP("step 1", 0, 20, 1), STEP("micro step 0", 0, 9, 1),
                   STEP("micro step 1", 9, 9, 1), STEP("step 2", 20, 20, 1),
                   STEP("warmup step 5", -30, 25, 1));
@@ -303,7 +303,7 @@ static void check_marks(const char *pattern, const char *expected) {
         STEP("micro step 0", 2, 20, 1),    OP("aten::mm", 3, 1, 1),
         STEP("train step 8", 60, 30, 1),
     };
-    /* with a pattern all events, otherwise those after the profiler's step */
+    /* with a pattern, all events; otherwise those after the profiler's step */
     size_t first = pattern ? 0 : 1;
     check_numbers(pattern, events + first, COUNT(events) - first, NULL, expected + first);
 }
@@ -321,14 +321,14 @@ TEST(a_pattern_says_which_annotations_are_steps) {
     tm_error err;
     CHECK_NUMBERS("^batch", "4 5 ", STEP("batch 4", 0, 10, 1), STEP("BATCH 5", 10, 10, 1),
                   STEP("ProfilerStep#3", 0, 5, 1));
-    /* The first group, else digits at the match's end, after it, or at the name's end. */
+    /* The number is the first group's, else from the match's end, after it, or the name's end. */
     CHECK_NUMBERS("of ([0-9]+)", "9 ", STEP("batch 4 of 9 7", 0, 10, 1));
     CHECK_NUMBERS("(a|b)atch [0-9]+", "4 ", STEP("batch 4 of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "4 ", STEP("batch 4 of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "9 ", STEP("batch of 9", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 ", STEP("batch of 9 items", 0, 10, 1));
     CHECK_NUMBERS("batch", "0 1 ", STEP("batch a", 0, 10, 1), STEP("batch b", 10, 10, 1));
-    CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* any category */
+    CHECK_NUMBERS("batch", "6 ", OP("batch 6", 0, 10, 1)); /* of any category */
     /* If a number does not count up, it is not the step's, and steps are numbered in order. */
     CHECK_NUMBERS("decode", "0 1 ", STEP("DECODE bs=8", 0, 10, 1), STEP("DECODE bs=8", 10, 10, 1));
     assert_int_equal(tm_step_names_create("(", &step_names, &err), TM_ERR_USAGE);

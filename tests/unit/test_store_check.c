@@ -191,9 +191,9 @@ static size_t many_places(const char *bytes, size_t size, const uint64_t end[5],
     return n;
 }
 
-/* Finds one byte of each kind: in a column of each record table that has rows; in the names and in
- * a result table; at the begin, middle and end of the structure; in the three numbers of the first
- * and last extent; in the five last numbers of the file. Returns their number. */
+/* Finds one byte in each of: a column of each record table that has rows; the names; a result
+ * table; the begin, middle and end of the structure; the three numbers of the first and last
+ * extent; the last five numbers of the file. Returns their number. */
 static size_t a_place_of_each_kind(const char *path, size_t size, const uint64_t end[5],
                                    size_t *out) {
     char column[128];

@@ -185,7 +185,7 @@ TEST(rows_that_the_file_cannot_hold_need_no_memory) {
         assert_true(H5Ldelete(file, "/names/bytes", H5P_DEFAULT) >= 0);
         if (chunked)
             assert_true(H5Pset_chunk(layout, 1, &chunk) >= 0);
-        else /* set late, so that no space is allocated */
+        else /* HDF5 allocates contiguous space at the first write, which never comes */
             assert_true(H5Sset_extent_simple(space, 1, &rows, NULL) >= 0);
         hid_t dataset =
             H5Dcreate2(file, "/names/bytes", H5T_STD_U8LE, space, H5P_DEFAULT, layout, H5P_DEFAULT);

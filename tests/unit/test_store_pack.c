@@ -123,7 +123,7 @@ TEST(a_chunk_is_what_the_pipeline_of_hdf5_writes) {
     tm_packer *packer = tm_packer_create(true);
     for (size_t e = 0; e < 3; e++)
         for (size_t at = 0; at < ROWS; at += 300) {
-            /* The last chunk has 100 of 300 rows. HDF5 also fills the rest with zeros. */
+            /* The last chunk has 100 rows of 300. HDF5 also fills the rest with zeros. */
             size_t n = ROWS - at < 300 ? ROWS - at : 300, size = 0;
             size_t wanted = hdf5_chunk(path, types[e], rows, at, expected);
             const void *packed = tm_pack_chunk(packer, (tm_chunk_shape){elements[e], 300},

@@ -85,7 +85,7 @@ static const struct {
 } operations[] = {
     {true, false, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {50, 0}, true},
     {true, false, {false, false}, {false, true}, TM_ARRIVAL_BEGIN, false, {60, -1}, false},
-    /* Neither: there are no participations. */
+    /* The operation neither waits nor transfers, so it has no participations. */
     {false, false, {false, false}, {false, false}, TM_ARRIVAL_UNKNOWN, false, {0, 0}, false},
     {true, false, {true, false}, {false, false}, TM_ARRIVAL_DONE, true, {70, 71}, true},
     {false, true, {false, false}, {false, false}, TM_ARRIVAL_BEGIN, true, {80, 81}, false},
@@ -137,7 +137,7 @@ TEST(members_agree_on_their_arrival) {
             assert_int_equal(o->host, 3);
         }
     assert_int_equal(own.n, 6);
-    /* Operation 3 is of group 8; 6 and the later 0 are of group 9. Each has two members. */
+    /* Operation 3 is of group 8; 6 and the 0 after it are of group 9. Each has two members. */
     static const uint64_t keys[] = {3, 3, 6, 6, 0, 0};
     assert_int_equal(tm_stretches_sort(&own), 4);
     for (size_t i = 0; i < own.n; i++) {
@@ -163,13 +163,13 @@ static const struct {
     } of_a[3];
     int64_t own_ns[3];
 } stretches[] = {
-    /* 500 - 200 - B's wait of 80; 700 - 600 */
+    /* own times are 500 - 200 - B's wait of 80, and 700 - 600 */
     {{{BEGIN, true}, {BEGIN, true}, {BEGIN, true}}, {-1, 220, 100}},
-    /* from begin to begin, with A's waits: 500 - 100 - 80; 700 - 500 */
+    /* own time from begin to begin, with A's waits: 500 - 100 - 80; 700 - 500 */
     {{{BEGIN, false}, {BEGIN, false}, {BEGIN, false}}, {-1, 320, 200}},
-    /* 490 - 200 - 80; 650 - 600 */
+    /* if arrivals are the ends of computation: 490 - 200 - 80; 650 - 600 */
     {{{DONE, true}, {DONE, true}, {DONE, true}}, {-1, 210, 50}},
-    /* the arrival in between is unknown: 700 - 200 - 80; 700 - 100 - 80 */
+    /* if the arrival in between is unknown: 700 - 200 - 80; 700 - 100 - 80 */
     {{{BEGIN, true}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 420}},
     {{{BEGIN, false}, {UNKNOWN, false}, {BEGIN, false}}, {-1, -1, 520}},
     {{{UNKNOWN, false}, {BEGIN, false}, {DONE, true}}, {-1, -1, 150}},

@@ -33,20 +33,20 @@ static void add_numbered(small_job *j, int64_t rank, const event_spec *events, s
 }
 
 /* Step 1: two micro-batches of two nodes each, then updates by two optimizers. In the last node of
- * the second micro-batch, the forward operator runs again, and launches 30 of the step's 200. Step
- * 2: one micro-batch, whose node has no number but contains one that has. The update logs for 9,
- * with print inside, and saves for 40. */
+ * the second micro-batch, the forward operator runs again, and launches 30 of the step's 200 ns.
+ * Step 2: one micro-batch, whose node has no sequence number but contains an operator that has. The
+ * update logs for 9 ns, with print inside, and saves for 40 ns. */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0),
     OP(MAIN, "aten::mm", 10, 10),
     CALL(MAIN, 12, 1),
     OP(MAIN, "aten::mm", 20, 10),
-    NODE(100, 10), /* event 4: number 2 */
-    NODE(110, 10), /* number 1 */
+    NODE(100, 10), /* event 4: node of sequence number 2 */
+    NODE(110, 10), /* node of number 1 */
     OP(MAIN, "aten::mm", 210, 10),
     OP(MAIN, "aten::mm", 220, 10),
-    NODE(300, 10), /* event 8: number 4 */
-    NODE(310, 50), /* number 3; contains the next events */
+    NODE(300, 10), /* event 8: node of number 4 */
+    NODE(310, 50), /* node of number 3; contains the next events */
     OP(AUTOGRAD, "aten::mm", 320, 20),
     CALL(AUTOGRAD, 325, 2),
     OP(AUTOGRAD, "aten::mm", 345, 5), /* the gradient, which has no number */
@@ -70,8 +70,8 @@ static const number numbers_0[] = {{1, 0, 1},  {3, 0, 2},  {4, 1, 2}, {5, 1, 1},
                                    {6, 0, 3},  {7, 0, 4},  {8, 1, 4}, {9, 1, 3},
                                    {10, 0, 1}, {17, 0, 5}, {19, 1, 5}};
 
-/* Ranks 1 and 2. Step 1 has one micro-batch and one update, so all ranks together have 4 and 3.
- * Step 2 is empty. */
+/* Ranks 1 and 2. In step 1, they have one micro-batch and one update each, so all ranks together
+ * have 4 micro-batches and 3 updates. Step 2 is empty. */
 static const event_spec rank_1[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 10, 10),
                                     NODE(100, 10), OP(MAIN, "Optimizer.step#SGD.step", 500, 50),
                                     STEP("ProfilerStep#2", 1000)};
@@ -96,17 +96,17 @@ TEST(micro_batches_updates_and_recomputation_are_as_made) {
     close_job(&j);
 }
 
-/* One forward pass has two losses with a backward pass each. The second reaches the node of number
- * 1 again, so both are one micro-batch. The next micro-batch has only other nodes. */
+/* One forward pass has two losses with a backward pass each. The second pass reaches the node of
+ * number 1 again, so both are one micro-batch. The next micro-batch has only other nodes. */
 TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0),
                                         OP(MAIN, "aten::mm", 10, 10),
                                         OP(MAIN, "aten::mm", 20, 10),
                                         OP(MAIN, "aten::mm", 30, 10),
-                                        NODE(100, 10), /* number 2 */
-                                        NODE(110, 10), /* number 1 */
-                                        NODE(200, 10), /* number 3 */
-                                        NODE(210, 10), /* number 1 again */
+                                        NODE(100, 10), /* node of number 2 */
+                                        NODE(110, 10), /* node of number 1 */
+                                        NODE(200, 10), /* node of number 3 */
+                                        NODE(210, 10), /* node of number 1 again */
                                         OP(MAIN, "aten::mm", 310, 10),
                                         NODE(400, 10) /* number 4 */};
     static const number numbers[] = {{1, 0, 1}, {2, 0, 2}, {3, 0, 3}, {4, 1, 2}, {5, 1, 1},
@@ -122,8 +122,8 @@ TEST(backward_passes_of_one_forward_pass_are_one_micro_batch) {
     close_job(&j);
 }
 
-/* In a step of 1000, forward has [0, 100), backward [100, 900) on its thread, and the optimizer
- * [900, 1000): 10, 80 and 10 %. Without numbers, backward passes cannot be counted. */
+/* In a step of 1000 ns, forward has [0, 100), backward [100, 900) on its thread, and the optimizer
+ * [900, 1000): 10, 80 and 10 %. Without sequence numbers, backward passes cannot be counted. */
 TEST(phases_beyond_the_usual_are_named) {
     static const event_spec events[] = {STEP("ProfilerStep#1", 0), OP(MAIN, "aten::mm", 0, 100),
                                         NODE(100, 800),

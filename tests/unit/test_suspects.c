@@ -7,7 +7,7 @@
 
 enum { UNITS_MOST = 130, MEMBERS_MOST = 1024 };
 
-/* Ranks 10, 11, ... work 1,000 ns each plus noise, in steps 5, 6, ... of one stretch. */
+/* Ranks 10, 11, ... work for 1,000 ns each, plus noise, in each of steps 5, 6, ... */
 typedef struct group {
     size_t n, n_units;
     int64_t noise_ns; /* 0 to noise_ns - 1 is added; if noise_ns is 0, (member + unit) mod n */
@@ -20,7 +20,7 @@ typedef struct group {
         size_t begin, over; /* units in which they are slow, by ns: */
         int64_t ns;
     } slow[2];
-    bool in_turn; /* in odd units, they are faster by a tenth of this instead */
+    bool in_turn; /* true: in odd units, they are faster by ns / 10 */
     uint64_t seed;
 } group;
 
@@ -91,7 +91,7 @@ static tm_suspect only(const group *g, int64_t member, bool host) {
 }
 
 TEST(nobody_of_equal_ranks_is_found) {
-    /* At 1 % each, 18 of 100 such runs of 20 tests find one, but not with these seeds. */
+    /* At 1 % each, 18 of 100 such runs of 20 tests find a suspect, but not with these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
         assert_int_equal(o.suspects.n, 0);
@@ -100,9 +100,9 @@ TEST(nobody_of_equal_ranks_is_found) {
     }
 }
 
-/* (member + unit) mod 8 is added, so in 8 units each member adds 0 to 7 once: 28 in all. The median
- * of the other 7 is 4 if the member added 0 to 3, else 3: also 28 in all. So over 8 units, no
- * member has an excess. */
+/* (member + unit) mod 8 ns are added, so in 8 units each member adds 0 to 7 once: 28 ns in all. The
+ * median of the other 7 is 4 if the member added 0 to 3, else 3: also 28 in all. So over 8 units,
+ * no member has an excess. */
 TEST(one_slow_rank_is_found_throughout) {
     outcome o = find(&(group){.n = 8, .n_units = 16, .slow = {{2, 3, 0, 16, 100}}});
     const tm_suspect *s = suspect(&o, 12, false, false);
@@ -126,14 +126,14 @@ TEST(one_slow_rank_is_found_throughout) {
     close_outcome(&o);
 }
 
-/* Of 1,024 ranks, no other is often among the last in 6 steps by chance. */
+/* No other of 1,024 ranks is often among the last in 6 steps by chance. */
 TEST(one_of_many_is_found_in_few_steps) {
     const group many = {.n = 1024, .n_units = 6, .noise_ns = 50, .slow = {{700, 701, 0, 6, 60}}};
     assert_near(only(&many, 710, false).p, 1.0 / 3000);
 }
 
 TEST(who_is_last_too_often_is_found_though_else_first) {
-    /* 1,000 more in 20 of 40 units outweighs 100 less in the other 20. */
+    /* 1,000 ns more in 20 of 40 units outweighs 100 ns less in the other 20. */
     const group g = {.n = 8, .n_units = 40, .in_turn = true, .slow = {{2, 3, 0, 40, 1000}}};
     tm_suspect s = only(&g, 12, false);
     assert_near(s.p, 1.0 / 3000);
@@ -158,17 +158,17 @@ TEST(p_is_that_of_all_groups_tested) {
 }
 
 TEST(an_episode_has_its_window) {
-    /* For 40 units, windows have 40, 28, 19, 13, 9 (at 0, 2, ...), 6 ... units. Units 14 to 22 are
-     * steps 19 to 27, and one of the windows. In longer windows around it, the member is not always
+    /* For 40 units, windows have 40, 28, 19, 13, 9 (beginning at 0, 2, ...), 6 ... units. One is
+     * units 14 to 22, which are steps 19 to 27. In longer windows, the member is not always
      * last. */
     tm_suspect s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 14, 23, 100}}}, 12, false);
     assert_false(s.throughout);
     assert_int_equal(s.from, 19);
     assert_int_equal(s.to, 27);
     assert_int_equal(s.units, 9);
-    /* (2 + unit) mod 8 is 0 to 7, then 0: 8 units exceed by 800, the last by 100 + 0 - 4. */
+    /* (2 + unit) mod 8 is 0 to 7, then 0: 8 units exceed by 800 ns, the last by 100 + 0 - 4. */
     assert_int_equal(s.excess_ns, 896);
-    /* 36 of 40 units count as all: 36 / sqrt(40) = 5.7 exceeds 28 / sqrt(28) = 5.3. */
+    /* A window of 36 of 40 units counts as all: 36 / sqrt(40) = 5.7 exceeds 28 / sqrt(28) = 5.3. */
     s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
     assert_true(s.throughout);
     assert_int_equal(s.units, 40);
@@ -210,7 +210,7 @@ TEST(culprits_are_found_one_after_another) {
 }
 
 TEST(what_is_under_half_a_percent_is_not_said) {
-    /* The member is always last, by 4 of 1,000 or by 6. 0.5 % of 1,010 are 5.05. */
+    /* The member is always last, by 4 of 1,000 ns, or by 6. 0.5 % of 1,010 are 5.05. */
     for (int64_t ns = 4; ns <= 6; ns += 2) {
         outcome o =
             find(&(group){.n = 4, .n_units = 16, .noise_ns = 1, .slow = {{2, 3, 0, 16, ns}}});
@@ -233,7 +233,7 @@ TEST(a_slow_host_is_found_instead_of_its_ranks) {
 }
 
 TEST(one_slow_rank_does_not_make_its_host_slow) {
-    /* The median of the two ranks of a host moves by 100. */
+    /* The slow rank moves the median of its host's two ranks by 100 ns. */
     const group g = {
         .n = 16, .n_units = 24, .noise_ns = 40, .per_host = 2, .slow = {{9, 10, 0, 24, 200}}};
     only(&g, 19, false);
@@ -246,7 +246,7 @@ TEST(stages_are_compared_with_one_another) {
     assert_int_equal(o.suspects.n, 2);
     assert_true(suspect(&o, 14, false, true)->throughout);
     assert_true(suspect(&o, 15, false, true)->throughout);
-    /* 6 tests: 4 stages of two ranks, one over the stages, and one over all ranks. */
+    /* 6 tests: one for each of 4 stages of two ranks, one over stages, one over all ranks. */
     assert_near(suspect(&o, 15, false, true)->p, p_of(6));
     assert_int_equal(o.standings.n, 8);
     close_outcome(&o);
@@ -259,7 +259,7 @@ TEST(stages_are_compared_with_one_another) {
 }
 
 TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
-    /* An excess of 20 % is found in the stage, and among all ranks, where 5 % are needed. */
+    /* 4 % more is found in the stage; 20 % also among all ranks, where 5 % are needed. */
     for (int64_t ns = 40; ns <= 200; ns += 160) {
         outcome o = find(&(group){
             .n = 8, .n_units = 24, .noise_ns = 10, .per_stage = 2, .slow = {{4, 5, 0, 24, ns}}});
@@ -272,8 +272,8 @@ TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
 }
 
 TEST(too_little_is_not_tested) {
-    /* Outside of steps, 4 units are needed. For 2 ranks, 4 units prove nothing: by chance 2 in 16,
-     * for blocks 1 - (14/16)^2. */
+    /* Outside of steps, 4 units are needed. For 2 ranks, 4 units prove nothing: by chance, a rank
+     * is last in all of them in 2 of 16 cases. The p of blocks is 1 - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {
         outcome o = find(&(group){
             .n = 2, .n_units = n_units, .outside = true, .slow = {{0, 1, 0, n_units, 500}}});

@@ -49,7 +49,7 @@ TEST(wait_and_transfer_add_up_to_the_kernel) {
 }
 
 TEST(wait_ends_with_the_kernel_where_clocks_disagree) {
-    /* Begin 10, end 40. The last rank arrives at 25; at 10; or at 60, after the end. */
+    /* A kernel runs from 10 to 40. The last rank arrives at 25; at 10; or at 60, after the end. */
     static const struct {
         int64_t last, wait, transfer;
     } cases[] = {{25, 15, 15}, {10, 0, 30}, {60, 30, 0}};
@@ -78,7 +78,7 @@ TEST(tally_agrees_with_a_job_worked_out_by_hand) {
      *   compute [10, 40) [30, 50)          union [10, 50): 40
      *   comm    [20, 70) and [120, 130)    60; under compute [20, 50): 30
      *   memory  [60, 80), [125, 135)       30; exposed in [70, 80) and [130, 135): 15
-     * The second all-reduce was launched at 95, inside both: it counts for the later step. The copy
+     * The second all-reduce was launched at 95, inside both steps, and counts for step 8. The copy
      * [60, 80) was launched at 5, and one of no length at 150 only extends the window.
      * Window [10, 150) = 140; busy [10, 80) + [120, 135) = 85. */
     static const struct {
@@ -204,8 +204,8 @@ TEST(options_are_read_exactly) {
 }
 
 TEST(slow_says_who_when_and_by_how_much) {
-    /* Ranks 2 and 3; rank 3 also in steps 4 and 5 (1.1 x 1.5 = 1.65); kernel 7 of rank 0 in step 3,
-     * the first step. */
+    /* Ranks 2 and 3 are slow; rank 3 also in steps 4 and 5 (1.1 x 1.5 = 1.65); kernel 7 of rank 0
+     * in step 3, the first step. */
     static const struct {
         int64_t rank, step, ppm, kernel_7_ppm;
     } cases[] = {

@@ -38,11 +38,11 @@ TEST(shares_of_nanoseconds_keep_six_decimals) {
 }
 
 TEST(waits_are_split_layer_by_layer) {
-    /* One all-reduce of four ranks a step, with arrivals set by hand: 0, 10, 30 and 60 ns.
-     *   gap 10: one waits 10, three late: 10/3 each
-     *   gap 20: two wait 40 together, two late: 20 each
-     *   gap 30: three wait 90 together, one late: 90
-     * Sums: 0, 3.33, 23.33, 113.33; together 140 = 60 + 50 + 30. All end at 100. */
+    /* One all-reduce of four ranks in a step, with arrivals set by hand: 0, 10, 30 and 60 ns.
+     * gap of 10 ns: one rank waits 10, three are late and cause 10/3 each
+     * gap of 20 ns: two ranks wait 40 together, two are late and cause 20 each
+     * gap of 30 ns: three ranks wait 90 together, one is late and causes 90
+     * Sums: 0, 3.33, 23.33, 113.33; together 140 = 60 + 50 + 30. All kernels end at 100. */
     static const int64_t begins[] = {10, 60, 0, 30}, caused[] = {3, 113, 0, 23};
     tms_config config;
     tms_config_init(&config);
@@ -91,7 +91,7 @@ TEST(slow_rank_is_found_whatever_is_slow_about_it) {
         tms_config config = job_of(&of[i / 2]);
         config.slow_rank = 5;
         config.slow_kind = (int64_t)(i % 2);
-        /* While its GPU communicates, a host catches up, so it must be slower than that. */
+        /* A host catches up while its GPU communicates, so it must be slowed down by more. */
         config.slow_ppm = config.slow_kind == TMS_SLOW_HOST ? 3000000 : 1500000;
         tms_plan plan = plan_of(&config);
         tms_blame blame = blame_of(&plan);
@@ -111,7 +111,7 @@ TEST(slow_host_has_normal_kernels_and_slow_gpu_has_not) {
         tms_plan plan = plan_of(&config);
         int64_t normal_ns = times_of(&plan, 3).work_ns[TMS_WORK_COMPUTE];
         int64_t slow_ns = times_of(&plan, 2).work_ns[TMS_WORK_COMPUTE];
-        /* 150 %, or the same within 2 % of jitter, on some 300 kernels. */
+        /* 150 % for a slow GPU, 100 % for a slow host, with 2 % of jitter on some 300 kernels. */
         int64_t percent = config.slow_kind == TMS_SLOW_GPU ? 150 : 100;
         assert_in_range(slow_ns * 100 / normal_ns, percent - (percent > 100 ? 3 : 2),
                         percent + (percent > 100 ? 3 : 2));
@@ -160,8 +160,8 @@ TEST(even_job_has_no_straggler) {
 }
 
 TEST(clocks_shift_and_stretch_what_is_recorded) {
-    /* After 2.5 s, a clock of +4000 ppb is ahead by 10 us, and by its offset of -7. It is set
-     * forward by 1 us at 2 s. */
+    /* After 2.5 s, a clock of +4000 ppb has gained 10 us. Its offset is -7 ns. At 2 s it is set
+     * forward by 1 us. */
     tms_clock clock = {-7, 4000, 1000, TMS_EPOCH_NS + 2000000000, 3};
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS), TMS_EPOCH_NS - 7);
     assert_int_equal(tms_clock_recorded_ns(&clock, TMS_EPOCH_NS + 1000000000),
@@ -227,10 +227,10 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
             n++;
         }
     }
-    /* 3 steps of 2 groups of 32 with 4 buckets have 768 ends. The binomial deviation is 1.3 %. */
+    /* 3 steps of 2 groups of 32 ranks with 4 buckets: 768 ends. Their deviation is 1.3 %. */
     assert_int_equal(n, 768);
     assert_in_range(late * 1000, 110 * n, 190 * n);
-    /* uniform from 0 to 2 ms, so the deviation is 0.58 ms over the root of 115 */
+    /* ends are up to 2 ms late, so the mean of 115 has the deviation 0.58 ms / sqrt(115) */
     assert_in_range(sum_ns, 840000 * late, 1160000 * late);
     tms_plan_free(&plan);
 }

@@ -56,7 +56,7 @@ TEST(job_without_a_world_lacks_but_its_two_collectives) {
         bare.no_world = 1;
         tms_plan with = plan_of(&config), without = plan_of(&bare);
         assert_int_equal(with.groups.n_instances - without.groups.n_instances, 2);
-        /* The norm of the gradients is the only all-reduce in single precision. */
+        /* The all-reduce of the gradient norm is the only one in single precision. */
         assert_int_equal(kernels_of(&with, "AllReduce_Sum_f32"), config.steps);
         assert_int_equal(kernels_of(&without, "AllReduce_Sum_f32"), 0);
         tms_plan_free(&with);
@@ -186,7 +186,7 @@ TEST(nothing_is_computed_while_the_tensor_group_communicates) {
                          meet(a, b));
         }
     }
-    /* eight layers in two directions have a gather and a scatter each; the batch has a broadcast */
+    /* eight layers have a gather and a scatter in both directions; the batch has a broadcast */
     assert_int_equal(kernels, 8 * 2 * 2 + 1);
     tms_replay_free(&replay);
     tms_plan_free(&plan);
@@ -245,7 +245,7 @@ TEST(collectives_carry_what_the_options_say) {
         };
         for (size_t k = 0; k < COUNT(parts); k++)
             assert_int_equal(occurrences(r.text, parts[k].part), parts[k].n);
-        /* Four per step, counted from the job's start, three steps earlier. */
+        /* There are four operations per step, counted from the job's start, three steps earlier. */
         assert_true(config.seq == 0 || strstr(r.text, "\"Seq\": 13") != NULL);
         forget(&r);
     }
@@ -273,14 +273,14 @@ TEST(faults_show_in_times_and_names) {
         of[i] = record_of(&config, 0);
         small += occurrences(of[i].text, "unrolled_elementwise_kernel") * (i == 2);
         pageable += occurrences(of[i].text, "Memcpy HtoD (Pageable -> Device)") * (i == 5);
-        /* 48 blocks of memory are freed; with the fault an eighth fewer: 5.5 MB per step. */
+        /* Each step frees 48 blocks of memory, 6.3 MB; with the fault an eighth fewer, 5.5 MB. */
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -6291456"), i == 4 ? 0 : config.steps);
         assert_int_equal(occurrences(of[i].text, "\"Bytes\": -5505024"), i == 4 ? config.steps : 0);
     }
     assert_int_equal(small, 3 * 8 * 2 * 20);
     assert_int_equal(pageable, 3 * 2);
-    /* Loading adds half of the layers' 8 * 3 * 100 us, except in the first step, where it is before
-     * the window. This is 2.4 ms in all, with 2 % of jitter. */
+    /* Loading adds half of the layers' 8 * 3 * 100 us to each step except the first, before whose
+     * window it is: 2.4 ms in all, with 2 % of jitter. */
     assert_in_range(of[1].tally.total.idle_ns - of[0].tally.total.idle_ns, 2200000, 2600000);
     /* Only the memset and the work after the gradients overlaps communication. */
     const tms_times *sound = &of[0].tally.total, *slow = &of[3].tally.total;

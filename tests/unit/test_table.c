@@ -191,7 +191,7 @@ TEST(sorting_is_stable_with_nulls_last_at_any_size) {
     }
 }
 
-/* Enough rows to count. With a key that is null, far away or real, they are merged. */
+/* Enough rows to sort by counting. With a key that is null, far away or real, they are merged. */
 TEST(rows_go_by_all_their_numbers) {
     enum { NUMBERS, NULLS, FAR, REALS, N_WAYS };
     for (int way = 0; way < N_WAYS; way++) {

@@ -129,7 +129,7 @@ TEST(damaged_bytes_are_refused_where_they_are_damaged) {
         {19, 8, "\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF", 19, "packed rows: a real that is not finite"},
         {27, 1, "\xFF", 27, "packed rows: a text that is longer than the remaining bytes"},
         {27, 1, "\x04", 27,
-         "packed rows: a text that is longer than the remaining bytes"}, /* 3 bytes are left */
+         "packed rows: a text that is longer than the remaining bytes"}, /* only 3 bytes are left */
         {29, 1, "\xC3", 28, "packed rows: a text that is not UTF-8"},
         {28, 1, "\x00", 28, "packed rows: a text that is not UTF-8"},
         {28, 2, "\xEF\xBF", 28, "packed rows: a text that is not UTF-8"}, /* the begin of U+FFFD */

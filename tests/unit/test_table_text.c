@@ -53,8 +53,8 @@ TEST(a_time_column_has_one_unit) {
     }
 }
 
-/* Beside 5 s, 35 ms is shown as 35.000 of 5000.000 ms, and 60 us hardly has a digit. Times of
- * single events are not compared with sums. */
+/* Next to 5 s, 35 ms are shown as 35.000 beside 5000.000 ms, but 60 us hardly have a digit. Times
+ * of single events are not compared with sums. */
 TEST(columns_that_are_read_together_have_one_unit) {
     static const tm_column columns[] = {{"total_ns", TM_INT, "ns", ""},
                                         {"idle_ns", TM_INT, "ns", ""},
@@ -117,7 +117,7 @@ TEST(moments_count_from_an_origin) {
         int64_t origin, begins[2];
         const char *expected;
     } cases[] = {
-        /* Beside a second, a nanosecond is 0 as a point in time, but "small" as a duration. */
+        /* Next to a second, a nanosecond is 0 as a point in time, but <0.001 as a duration. */
         {1700000000000000000,
          {1700000000000000001, 1700000001000000000},
          "begin +s   wait ms\n   0.000    <0.001\n   1.000  2000.000\n"},
@@ -154,7 +154,7 @@ TEST(shares_have_bars_where_there_is_room) {
     static const tm_table_def def = {"test.bars", "", columns, 4, 1, 0, false, 0, 0, TM_FORM_TABLE};
     /* 44.9 and 100 % are 4 and 10 marks. 5 of 20 is a quarter: 2.5 marks, rounded to 3. A change
      * may be negative, and has no bar. A line has 4 + 2 + 6 + 2 + 7 + 2 + 8 = 31 characters, and 11
-     * more for each bar. 52 columns have room for one bar. At 30, a block ends before the change
+     * more for each bar. 52 columns have room for one. In 30, the change is in another block
      * anyway. */
     static const struct {
         int width;
@@ -254,7 +254,7 @@ TEST(an_empty_table_is_its_header) {
 TEST(what_does_not_fit_continues_below_with_the_keys) {
     fixture f = make(&sample);
     add_full(&f, 3, 5, 0.5, "node1");
-    /* rank takes 4, compute ns 10, ratio 5, host 5, partial 7, and gaps two each: 39 in all */
+    /* rank has 4 letters, compute ns 10, ratio 5, host 5, partial 7, and gaps 2 each: 39 in all */
     const char *const one = "rank  compute ns  ratio  host   partial\n"
                             "   3           5    0.5  node1  yes\n";
     const char *const three = "rank  compute ns  ratio\n"
@@ -269,7 +269,7 @@ TEST(what_does_not_fit_continues_below_with_the_keys) {
     expect_text(f.table, 39, one);
     expect_text(f.table, 0, one); /* no limit */
     expect_text(f.table, 29, three);
-    expect_text(f.table, 23, three); /* 4 + 2 + 10 + 2 + 5 */
+    expect_text(f.table, 23, three); /* 4 + 2 + 10 + 2 + 5 characters */
     expect_text(f.table, 16, single);
     expect_text(f.table, 1, single); /* nothing fits, so each block has one column */
     tm_tables_destroy(&f.tables);
@@ -291,7 +291,7 @@ TEST(no_line_is_longer_than_the_terminal) {
                 "  calls_made\n"
                 "abcdefghijklmnopqrstuvwxyz0123456789ABCD  0123456789ABCDabcdefghijklmnopqrstuvwxyz"
                 "           7\n");
-    /* 2 x 24 + 10 and two gaps are 62 */
+    /* two keys cut to 24 characters, 10 for the column, and two gaps take 62 */
     expect_text(f.table, 62,
                 "kernel                    inside                    calls_made\n"
                 "abcdefghijk...456789ABCD  0123456789A...qrstuvwxyz           7\n");
@@ -318,7 +318,7 @@ TEST(keys_that_leave_room_for_one_column_stand_once) {
     set_text(&f, &row[0], "abcdefghijklmnopqrstuvwx");
     for (int c = 1; c < 6; c++)
         tm_cell_set_int(&row[c], c);
-    /* 24 and 10 beside it are 36: five blocks, or three with row numbers */
+    /* a name of 24, a column of 10 and a gap take 36: five blocks, or three with row numbers */
     expect_text(f.table, 40,
                 "row  name\n  1  abcdefghijklmnopqrstuvwx\n\n"
                 "row  calls_of_a  calls_of_b  calls_of_c\n"
@@ -395,7 +395,7 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
          "2345678901234567890123----567890123456789012345\xC3\xA4",
          "\xC3\xA4"
          "2345678901234567890123...567890123456789012345\xC3\xA4"},
-        /* a function name of 35 leaves 10 characters for the end, a longer one 8 */
+        /* after a function name of 35 letters, the end has 10; after a longer one, 8 */
         {"ncclDevKernel_ReduceScatter_Sum_f32(ncclDevKernelArgsStorage<4096ul>)",
          "ncclDevKernel_ReduceScatter_Sum_f32...e<4096ul>)"},
         {"void (anonymous namespace)::elementwise_kernel<int, 4>(int*, long, long)",
@@ -413,7 +413,7 @@ TEST(texts_are_shown_without_control_characters_and_cut_in_the_middle) {
 
 TEST(definitions_are_listed_aligned_and_wrapped_at_100_columns) {
     static const tm_column columns[] = {
-        {"rank", TM_INT, "", /* this is one column too wide */
+        {"rank", TM_INT, "", /* this doc is one column too wide */
          "1234567 101234567 201234567 301234567 401234567 501234567 601234567 7012345"},
         {"exposed_ns", TM_INT, "ns",
          /* The doc begins in column 26 (4 + 10 + 2 + 4 + 2 + 2 + 2); 74 are left. */

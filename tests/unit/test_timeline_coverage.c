@@ -32,8 +32,8 @@ TEST(numbers_are_written_seven_bits_at_a_time) {
     tm_bytes_free(&out);
 }
 
-/* 2,048 characters of two bytes fit. With one more byte before them, the last two bytes do not, and
- * the cut would be inside a character. */
+/* 2,048 characters of two bytes fit. With one more byte before them, the last two bytes do not fit,
+ * and a cut there would be inside a character. */
 TEST(a_long_text_is_cut_between_characters) {
     char text[1 + 4096];
     memset(text, 'x', sizeof text);
@@ -45,7 +45,7 @@ TEST(a_long_text_is_cut_between_characters) {
     block_reader r = read_block(&out);
     assert_int_equal(read_number(&r), 4096);
     r.at += 4096;
-    /* 4,096 - 3 = 4,093 bytes are the x and 2,046 characters */
+    /* 4,096 - 3 = 4,093 bytes: the x and 2,046 characters */
     assert_int_equal(read_number(&r), 4096);
     assert_memory_equal(r.at, text, 4093);
     assert_memory_equal(r.at + 4093, "\xe2\x80\xa6", 3);
@@ -64,7 +64,7 @@ TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes_free(&shares);
 }
 
-/* Members of 12 bytes get a third of 600,000 bytes. Events take 8 bytes each of the rest. */
+/* Members take 12 bytes each of a third of 600,000 bytes, events 8 bytes each of the rest. */
 TEST(operations_and_events_stay_within_what_is_left) {
     tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
     assert_int_equal(budget.n_members, 138888);
@@ -107,12 +107,12 @@ static void set_wait(const ground *g, tm_timeline *timeline, const char *name, i
             attrs[i].wait_ns = wait_ns;
 }
 
-/* - Compute [0, 150), [120, 250): the union takes 100, 100, 50 of the first three buckets, and 1 ns
- * of the last bucket.
+/* - Compute [0, 150), [120, 250): the union takes 100, 100, 50 ns of the first three buckets, and
+ * 1 ns of the last bucket.
  * - Copies [200, 300), of which compute does not hide [250, 300).
- * - An all-reduce [300, 500) waits in [300, 460) and transfers for 40. Another on a second stream
- * waits in [440, 480) and transfers until 520. The rank transfers while either does: [460, 520) is
- * 40 and 20. It waits while none does: [300, 460) is 100 and 60.
+ * - An all-reduce [300, 500) waits in [300, 460) and transfers for 40 ns. An all-gather on a second
+ * stream waits in [440, 480) and transfers until 520. The rank transfers while either does: in
+ * [460, 520), 40 and 20 ns of two buckets. It waits while none does: in [300, 460), 100 and 60 ns.
  * - An unmatched broadcast [510, 540): [520, 540) is left for it.
  * 255 x 0.5 = 127.5 is rounded to 128; 0.6 gives 153, 0.4: 102, 0.2: 51, 0.01: 2.55, rounded to
  * 3. */
@@ -166,8 +166,8 @@ TEST(times_are_on_the_clock_of_the_job) {
     close_ground(&g);
 }
 
-/* Two ranks, of which one is empty. In bucket 4, compute hides no transfer, which takes 20 + 20 of
- * 200. In bucket 5, another kernel computes in [500, 520), and hides it. */
+/* Two ranks, one of them empty. In bucket 4, compute hides no transfer: 40 of 200 ns. In bucket 5,
+ * compute is added in [500, 520) and hides the transfer. */
 TEST(the_strip_leaves_out_what_compute_hides) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);
@@ -212,9 +212,9 @@ TEST(a_bucket_with_anything_is_not_empty) {
     tm_lanes_free(&lanes);
 }
 
-/* Shares times widths give the length of the set, within half a count per bucket (one count if a
- * share was raised to 1). Holds for intervals of any length, and if buckets do not divide the
- * time. */
+/* The sum of share x width over all buckets is the length of the set, within half a count per
+ * bucket (one count if a share was raised to 1). This holds for intervals of any length, and if
+ * buckets do not divide the time. */
 TEST(shares_sum_to_the_time_within_half_a_count) {
     enum { N = 1000, INTERVALS = 3000 };
     const tm_buckets buckets = {EPOCH, 123456789, N};

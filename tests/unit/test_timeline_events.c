@@ -106,8 +106,8 @@ static void expect_text(const bench *b, uint64_t number, const char *text) {
     assert_name(&b->ground, ((uint32_t *)b->dictionary.used.data)[number], text);
 }
 
-/* An operator [0, 100) contains two adjacent ones; the second contains another. A last one only
- * overlaps: it begins while the first is open, and ends after it. */
+/* An operator [0, 100) contains two adjacent ones; the second contains another. A last operator
+ * begins while the first is open, and ends after it. */
 TEST(columns_of_a_thread_are_read_back) {
     const event_spec events[] = {
         OP("outer", 1010, 100), OP("first", 1020, 20),    OP("second", 1040, 30),
@@ -135,8 +135,8 @@ TEST(columns_of_a_thread_are_read_back) {
     close_bench(&b);
 }
 
-/* On the page, 0 is the GPU's copy, 1 the kernel, 2 a kernel with an unknown launch, 3 the
- * operator, 4 its call, and 5 the copy's call. */
+/* On the page, event 0 is the GPU's copy, 1 the kernel, 2 a kernel with an unknown launch, 3 the
+ * operator, 4 the kernel's call, and 5 the copy's call. */
 static const event_spec launched[] = {
     OP("aten::mm", 1010, 30),
     {TM_CAT_RUNTIME, "cudaLaunchKernel", 1020, 5, 41, 1, 1, NULL, TM_DURATION},
@@ -169,8 +169,8 @@ TEST(what_launched_an_event_is_reported) {
     tm_bytes out;
     block_reader r = put_all(&b, true, &out);
     EXPECT_NUMBERS(&r, 0, 1, 129, 3, 2, 257, 2, 2, 41, 0, 3751);
-    EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* launched by 5, and by 5 - 1; zigzag doubles */
-    EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* 39, 39 + 2 and 41 + 9, doubled by zigzag */
+    EXPECT_NUMBERS(&r, 2, 0, 1, 10, 1);        /* launches: event 5, then 5 - 1; zigzag doubles */
+    EXPECT_NUMBERS(&r, 3, 0, 1, 1, 78, 4, 18); /* ids 39, 39 + 2, 41 + 9; zigzag doubles */
     EXPECT_NUMBERS(&r, 2, 1, 1, 0, 0);
     EXPECT_NUMBERS(&r, 1, 0, 8192);
     EXPECT_NUMBERS(&r, 1, 3);
@@ -278,16 +278,16 @@ TEST(communication_has_its_wait_and_operation) {
     for (size_t i = 0; i < 4; i++)
         expect_text(&b, read_number(&r), events[i].name);
     EXPECT_NUMBERS(&r, TM_LANE_COMPUTE, TM_LANE_TRANSFER, TM_LANE_UNMATCHED, TM_LANE_COPIES);
-    EXPECT_NUMBERS(&r, 31, 1); /* wait + 1, operation 0 + 1 */
-    EXPECT_NUMBERS(&r, 0, 0);  /* the broadcast has neither */
+    EXPECT_NUMBERS(&r, 31, 1); /* wait 30 + 1, number of the operation 0 + 1 */
+    EXPECT_NUMBERS(&r, 0, 0);  /* the broadcast has no wait and no number */
     EXPECT_NUMBERS(&r, 0, TM_TRACK_ANNOTATIONS);
     tm_bytes_free(&out);
     close_bench(&b);
 }
 
-/* Ranks 0 to 2 arrive at 1010, 1040 and 1050. Their clocks may differ by 2 sqrt(u1^2 + u2^2). If u
- * is 0, only rank 2 is last. If u is 4, it is 2 sqrt(32) = 11.3, and rank 1 may have been as
- * late. */
+/* Ranks 0 to 2 arrive at 1010, 1040 and 1050 ns. Their clocks may differ by 2 sqrt(u1^2 + u2^2),
+ * where u is the uncertainty. If u is 0, only rank 2 is last. If u is 4 ns, the clocks may differ
+ * by 2 sqrt(32) = 11.3, and rank 1 may have been as late. */
 static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     bench b = open_bench(false);
     const int64_t begins[] = {1010, 1040, 1050};
@@ -307,9 +307,9 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     assert_int_equal(tm_operations_put(&b.operations, &b.plan, 1000, &b.dictionary, &out, &err),
                      TM_OK);
     block_reader r = read_block(&out);
-    /* 1 of 1 operation is shown. It begins at 10, which zigzag encoding stores as 20. */
+    /* Of one operation, one is shown. It begins at 10 ns, which zigzag encoding stores as 20. */
     EXPECT_NUMBERS(&r, 1, 1, 20, TM_COLL_ALLREDUCE, 0, 0, 0);
-    assert_int_equal(read_signed(&r), 0); /* the whole trace is step 0 */
+    assert_int_equal(read_signed(&r), 0); /* step 0: the whole trace */
     EXPECT_NUMBERS(&r, 3);
     EXPECT_NUMBERS(&r, 0, 1, 1);    /* ranks, as differences */
     EXPECT_NUMBERS(&r, 0, 30, 40);  /* begins, relative to the first */
@@ -327,7 +327,7 @@ TEST(who_came_last_depends_on_the_clocks) {
     put_operation(4, (const uint64_t[]){0, 1, 1});
 }
 
-/* Two operations of two ranks. Three members have room for the one with more wait. */
+/* Two operations of two ranks. Three members have room only for the one with more wait. */
 TEST(operations_that_waited_most_come_first) {
     bench b = open_bench(false);
     const event_spec events[] = {
@@ -383,9 +383,9 @@ TEST(a_job_that_fits_is_there_as_a_whole) {
     close_bench(&b);
 }
 
-/* 5 of 2 x 9 events fit: the kernel of the worst step on both ranks; the kernel of the step of
- * median length (all are equal, so the second by number, which is already chosen); the two host
- * events of the blamed rank in the worst step. The third step does not fit. */
+/* 5 of 2 x 9 events fit: in the worst step, the kernels of both ranks; in the step of median length
+ * (all are equal, so the second by number, which is the worst), nothing more; the two host events
+ * of the blamed rank in the worst step. The kernels of the next step do not fit. */
 TEST(the_worst_step_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);

@@ -5,8 +5,8 @@
 enum { N_OPERATIONS = 2000 };
 
 /* Consecutive operations of 40 ms, 80 s in all, on a core whose clock is 15 ppm slow and 44 us
- * behind. The file corrects the drift once per second, by 15 us. As in real files, 5 of every 10 s
- * are late by 20 to 198 ms. */
+ * behind. The file corrects the drift once per second, by 15 us. As in real files, operations are
+ * late by 20 to 198 ms in 5 of every 10 s. */
 static void make_times(tm_tpu_times times[N_OPERATIONS]) {
     for (int64_t i = 0; i < N_OPERATIONS; i++) {
         int64_t at = INT64_C(40000000000) * i, tenth = i * 40 / 1000 % 10;
@@ -17,8 +17,8 @@ static void make_times(tm_tpu_times times[N_OPERATIONS]) {
     }
 }
 
-/* The true time is device + 44 us + 15 ppm of it, minus 7.5 us, half a correction. The line must be
- * within 2 us of that, in any order of the operations. */
+/* The true time is the device's plus 44 us and 15 ppm, minus 7.5 us (half a correction). The line
+ * must be within 2 us of that, in any order of the operations. */
 TEST(the_line_leads_through_where_most_operations_lie) {
     static tm_tpu_times times[N_OPERATIONS];
     tm_tpu_clock clock;
@@ -37,9 +37,9 @@ TEST(the_line_leads_through_where_most_operations_lie) {
  * operations show that by the core's clock it is [0, 110). */
 TEST(what_has_no_time_of_the_core_moves_with_operations) {
     static const tm_tpu_times times[] = {
-        {110, 40, 10, 40},  /* late by 100, */
-        {240, 50, 50, 50},  /* by 190, */
-        {1000, 10, 900, 10} /* and by 100 */
+        {110, 40, 10, 40},  /* the file has it 100 late, */
+        {240, 50, 50, 50},  /* 190 late, */
+        {1000, 10, 900, 10} /* and 100 late */
     };
     static const struct {
         int64_t begin, end, moved_begin, moved_end;
@@ -48,7 +48,7 @@ TEST(what_has_no_time_of_the_core_moves_with_operations) {
         {105, 110, 5, 10},     /* ends where the first begins */
         {290, 300, 100, 110},  /* begins where the second ends */
         {980, 990, 880, 890},  /* before the third */
-        {1020, 1030, 920, 930} /* after all */
+        {1020, 1030, 920, 930} /* after all operations */
     };
     tm_tpu_clock clock;
     tm_error err;
@@ -164,8 +164,8 @@ TEST(the_category_tells_what_an_operation_does) {
     }
 }
 
-/* Eight devices are in an unusual order, so that number and device differ. They are 2 replicas of 4
- * parts, or one of 8. */
+/* Eight devices are in an unusual order, so that numbers differ from devices. They are 2 replicas
+ * of 4 parts, or 1 replica of 8. */
 TEST(a_group_is_found_by_its_text) {
     static const int64_t devices[] = {10, 11, 12, 13, 7, 6, 5, 4};
 #define ALL_REDUCE(attributes) "%a = f32[] all-reduce(f32[] %x), " attributes
@@ -177,18 +177,18 @@ TEST(a_group_is_found_by_its_text) {
         int64_t own;
         int64_t members[9]; /* ended by 0 */
     } cases[] = {
-        /* Numbers are parts of one replica. The group of 2 is {2,3}: devices 12, 13 */
+        /* Numbers are parts of the one replica. The group of part 2 is {2,3}: devices 12, 13 */
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 12, {12, 13}},
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 6, {5, 6, 7}},
-        /* 0..7 are 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs. 6 is in {2, 6} */
+        /* 0..7 are 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs. Part 6 is in {2, 6} */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,4]T(1,0)" GLOBAL), 8, 5, {5, 12}},
         {ALL_REDUCE("replica_groups=[2,4]<=[8]" GLOBAL), 8, 4, {4, 5, 6, 7}},
-        /* 2 x 2 x 2, the last two swapped: 0 2 1 3 4 6 5 7, in pairs. 1 is in {1, 3} */
+        /* 0..7 are 2 x 2 x 2, last two swapped: 0 2 1 3 4 6 5 7, in pairs. Part 1 is in {1, 3} */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,2,2]T(0,2,1)" GLOBAL), 8, 11, {11, 13}},
         {ALL_REDUCE("replica_groups={}"), 1, 11, {4, 5, 6, 7, 10, 11, 12, 13}},
-        /* replicas, for the part that executes it: part 1 of both is devices 11 and 6 */
+        /* numbers are replicas, of the part that runs it: part 1 of both is devices 11 and 6 */
         {ALL_REDUCE("replica_groups={{0,1}}"), 4, 6, {6, 11}},
-        /* With a channel but without global ids: all parts of those replicas */
+        /* with a channel but without global ids, all parts of these replicas are in the group */
         {ALL_REDUCE("channel_id=1, replica_groups={{0},{1}}"), 4, 6, {4, 5, 6, 7}},
         /* A permutation with a channel is between parts: 0 -> 1 -> 0 and 2 -> 3 */
         {PERMUTE("channel_id=1, source_target_pairs={{0,1},{1,0},{2,3}}"), 4, 6, {6, 7}},

@@ -51,15 +51,15 @@ TEST(planes_among_the_processes_tell_the_format) {
     }
 }
 
-/* Begin and end are rounded once from picoseconds: 10.0005 us to 10001 ns, and the end 11.9999999
- * us to 12000. */
+/* Begin and end are rounded once, from picoseconds: the begin 10.0005 us to 10001 ns, and the end
+ * 11.9999999 us to 12000 ns. */
 TEST(events_are_those_of_the_profile) {
     static const struct {
         const char *text, *events;
     } cases[] = {
         {DOCUMENT(GPU "," HOST "," KERNEL("10.0005", "1.9994999") "," CALL),
          "k kernel 10001+1999" KERNEL_TEXT CALL_TEXT},
-        /* 10.0014999999 us has the noise of a double and is 10001500 ps; half a ns is rounded up */
+        /* 10.0014999999 us is 10.0015 us with the noise of a double; half a ns is rounded up */
         {DOCUMENT(GPU "," HOST "," KERNEL("10.001499999999999", "1.0000000000000002") "," CALL),
          "k kernel 10002+1000" KERNEL_TEXT CALL_TEXT},
         /* names after the events; numbers as strings; an invalid number */
@@ -218,7 +218,7 @@ TEST(a_trace_that_was_cut_gives_what_it_holds) {
     check_truncation(format, DOCUMENT(GPU "," HOST "," KERNEL("1", "2") "," CALL), NULL);
 }
 
-/* The writer keeps the first million events. */
+/* The writer keeps the first million events of a file. */
 TEST(a_file_of_as_many_events_as_its_writer_keeps_is_cut) {
     static const char event[] =
         ",{\"ph\":\"X\",\"pid\":1,\"tid\":14,\"ts\":1,\"dur\":1,\"name\":\"a\"}";

@@ -88,8 +88,8 @@ TEST(size_classes_are_over_all_ranks) {
     close_job(&j);
 }
 
-/* [0, 640) has 64 parts of 10. 4000 B in [95, 135) are 100 B a ns. Memsets, and copies of unknown
- * size, do not count. */
+/* [0, 640) has 64 parts of 10 ns. 4000 B in [95, 135) are 100 B/ns. Memsets and unknown sizes do
+ * not count. */
 TEST(rates_over_time_are_as_worked_out_by_hand) {
     static const event_spec copied[] = {
         {TM_CAT_KERNEL, "gemm", 0, 1, 0, 7, 0, NULL, TM_DURATION},

@@ -43,7 +43,7 @@ TEST(blames_of_a_rank_add_up) {
     assert_int_equal(sum.wait_ns, 32);
     assert_int_equal(sum.lateness_ns, 64);
     assert_int_equal(sum.doubt_ns, 6);
-    assert_int_equal(sum.caused.whole_ns, 129); /* the two halves carry */
+    assert_int_equal(sum.caused.whole_ns, 129); /* two halves make 1 */
     assert_int_equal(sum.caused.fraction, 0);
     assert_int_equal(sum.passed_ns, 256);
     assert_int_equal(sum.indirect_ns, 512);
@@ -51,7 +51,7 @@ TEST(blames_of_a_rank_add_up) {
 }
 
 TEST(cost_is_what_was_caused_without_what_was_passed_on) {
-    /* 64.5 - 60 = 4.5, and 256 through other ranks */
+    /* 64.5 - 60 = 4.5 ns are direct; 256 ns are through other ranks */
     const tm_blame blame = {.caused = {64, (uint64_t)1 << 39}, .passed_ns = 60, .indirect_ns = 256};
     assert_int_equal(tm_blame_direct(&blame).whole_ns, 4);
     assert_int_equal(tm_blame_direct(&blame).fraction, (uint64_t)1 << 39);
@@ -61,7 +61,7 @@ TEST(cost_is_what_was_caused_without_what_was_passed_on) {
 
 TEST(the_leader_of_a_step_cost_the_most) {
     static const tm_blame blames[] = {
-        /* outside of every step */
+        /* outside of all steps */
         {.step = -1, .rank = 0, .caused = {100, 0}},
         /* step 2: the largest cost leads; rank 4's is larger than rank 1's only by a fraction */
         {.step = 2, .rank = 1, .caused = {7, 5}, .lateness_ns = 1},
@@ -77,11 +77,11 @@ TEST(the_leader_of_a_step_cost_the_most) {
         /* step 8: a fraction of a ns is enough */
         {.step = 8, .rank = 1, .lateness_ns = 7},
         {.step = 8, .rank = 2, .caused = {0, 1}, .lateness_ns = 8},
-        /* step 9: the costs are 9 - 5 = 4, 1 + 4 = 5, and 0 + 2 */
+        /* step 9: the costs are 9 - 5 = 4, 1 + 4 = 5, and 0 + 2 ns */
         {.step = 9, .rank = 0, .caused = {9, 0}, .passed_ns = 5, .lateness_ns = 9},
         {.step = 9, .rank = 1, .caused = {1, 0}, .indirect_ns = 4, .lateness_ns = 10},
         {.step = 9, .rank = 2, .indirect_ns = 2},
-        /* step 10: the sum has a fraction, and all of it is passed on, rounded up */
+        /* step 10: rank 0 caused a little less than 5 ns, and passes on all of it, rounded up */
         {.step = 10, .rank = 0, .caused = {4, ((uint64_t)1 << 40) - 1}, .passed_ns = 5},
         {.step = 10, .rank = 1, .caused = {0, 0}, .indirect_ns = 5},
     };

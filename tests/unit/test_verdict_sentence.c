@@ -61,7 +61,7 @@ TEST(without_steps_there_is_no_speed) {
 }
 
 /* Ranks 2 and 3 are on node7, 6 and 8 on node8. Rank 3 causes 80 % of 20 us. Rank 8 has no GPU
- * events. */
+ * work. */
 enum { RANKS = 4 };
 
 static const tm_blame blames_of[RANKS] = {
@@ -254,7 +254,7 @@ TEST(sentences_tell_who_when_how_much_and_how_sure) {
             assert_string_equal(text, "No recorded rank holds the others up; the traces do not say "
                                       "whether the job has more ranks");
         }
-        if (strstr(text, "this one step")) { /* no trace marks this step */
+        if (strstr(text, "this one step")) { /* the job may also have no marked step */
             add_row(&tables, "job.job", "steps=0");
             tm_verdict_headline(&tables, &topic, text);
             assert_string_equal(text,
@@ -300,8 +300,8 @@ TEST(what_is_not_named_says_why) {
     tm_tables_destroy(&tables);
 }
 
-/* Why a rank is late: depends on its speed; its idle time against the median of 10 and 30 us, 20;
- * its compute time; and its lateness (0: 8.1 ms). */
+/* Why a rank is late depends on its speed; on its idle time, compared with 20 us, the median of 10
+ * and 30; on its compute time; and on its lateness (0 stands for 8.1 ms). */
 TEST(the_cause_follows_from_speed_and_idle_time) {
     static const struct {
         const char *speed, *idle, *cause;
@@ -312,7 +312,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
          "its "
          "share of the work",
          0},
-        /* twice the median is 40 */
+        /* twice the median idle time is 40 us */
         {" relative_speed=0.97", "idle_ns=41000",
          "its kernels run at normal speed (0.97x), but its GPU idles 41.0 us against a median of "
          "20.0 us: look at its host, not at its GPU. A passing disturbance of its host would look "
@@ -328,30 +328,31 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
         {" relative_speed=0.95", "idle_ns=20000",
          "its speed is 0.95x the median, its GPU idles 20.0 us against a median of 20.0 us: the",
          0},
-        /* 2 % of 600 us are 12 us: more than twice 5.9, by which it idles longer, and less than
-         * twice 6.1. 0.99 counts as fast. 3 % of 3,000 us are 90 us, more than it idles longer. */
+        /* Slower kernels cost 2 % of 600 us, 12 us: over twice 5.9 us of additional idle time,
+         * under twice 6.1. A speed of 0.99 counts as fast. 3 % of 3,000 us, 90 us, exceed the idle
+         * time. */
         {" relative_speed=0.98", "idle_ns=25900 compute_ns=600000",
          "it computes at 0.98x the median speed", 0},
         {" relative_speed=0.98", "idle_ns=26100 compute_ns=600000", "its speed is 0.98x", 0},
         {" relative_speed=0.99", "idle_ns=20000 compute_ns=600000", "its speed is 0.99x", 0},
         {" relative_speed=0.97", "idle_ns=80000 compute_ns=3000000", "its speed is 0.97x", 0},
-        /* 10 % of 50 us are 5 us. It idles longer than 20 us by more, or less, than ten times
-         * that. */
+        /* Slower kernels cost 10 % of 50 us, 5 us. The rank idles 50.1 or 49.9 us longer than the
+         * median: more, or less, than ten times that. */
         {" relative_speed=0.9", "idle_ns=70100 compute_ns=50000",
          "far more than its slower kernels (0.90x the median speed) explain: look at its host "
          "first",
          0},
         {" relative_speed=0.9", "idle_ns=69900 compute_ns=50000",
          "it computes at 0.90x the median speed", 0},
-        /* It idles 11 us longer than the median, which is most of 21.9 us, but half of 22. In the
-         * last case, another rank idles as long. */
+        /* The rank idles 11 us longer than the median. This is over half of a lateness of 21.9 us,
+         * but not of 22 us. In the last case, another rank idles as long. */
         {" relative_speed=1", "idle_ns=31000",
          "its kernels run at normal speed (1.00x), but its GPU idles 31.0 us against a median of "
          "20.0 us: look at its host, not at its GPU",
          21900},
         {" relative_speed=1", "idle_ns=31000", "the traces do not show why it is late", 22000},
         {" relative_speed=1", "idle_ns=30000", "the traces do not show why it is late", 10000},
-        /* 3 % of 600 us are 18 us, more than 11 */
+        /* slower kernels cost 3 % of 600 us, 18 us, more than the 11 us of idle time */
         {" relative_speed=0.97", "idle_ns=31000 compute_ns=600000",
          "its speed is 0.97x the median, its GPU idles 31.0 us", 21900},
     };
@@ -373,7 +374,7 @@ TEST(the_cause_follows_from_speed_and_idle_time) {
     }
 }
 
-/* As above, but rank 6 computes for 900 us. The same kernels take 750 on the others. */
+/* As above, but rank 6 computes for 900 us. On the other ranks, its kernels take 750. */
 TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
 #define SAME(rank, own, usual, slower, n)                                                          \
     "kernels.same rank=" rank " own_ns=" own " alike_ns=" own " usual_ns=" usual                   \
@@ -391,8 +392,8 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
         const char *speed, *own, *cause, *rows[5];
         uint8_t work;
     } cases[] = {
-        /* The same kernels take 480 of its 600 us elsewhere. All but 1 % are slower; 5 % (the
-         * optimizer's) are not; there are few kernels */
+        /* Kernels that take 600 us on this rank take 480 on others. First, all but 1 % of them are
+         * slower. Then 5 % (the optimizer's) are not slower. Then there are few kernels */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "nearly all its kernels run at 0.80x the median speed: look at its GPU (clock, heat, "
               "other processes)",
@@ -404,7 +405,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
               SAME("3", "600000", "480000", "600000", "2")),
-        /* it has 240 us more work, over twice its additional idle time of 119.9 us; then 12 us */
+        /* rank 3 has 240 us more work, over twice its additional idle time of 119.9; then 12 */
         CAUSE(
             "0.6", "compute_ns=600000 idle_ns=139900",
             "it computes at 0.60x the median speed because it runs other or more kernels (the same "
@@ -414,7 +415,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               "its kernels run at normal speed (1.00x), but its GPU idles 139.9 us against a "
               "median of 20.0 us: look at its host, not at its GPU" PASSING,
               SAME("3", "600000", "600000", "0", "3")),
-        /* more work is no cause if its stage has no other rank, or another has as much */
+        /* more work is no cause if the stage has no other rank, or another has as much */
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000",
               "the traces do not show why it is late" MORE, PLACES("0", "1", "0")),
         CAUSE(
@@ -429,7 +430,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               "its "
               "GPU" PASSING,
               PLACES("1", "1", "0")),
-        /* collect has 50 of 90 ms of its longest gaps; 40; gaps under 1 ms are no stalls */
+        /* the host is in collect for 50 of 90 ms of the longest gaps; then for 30; short gaps */
         CAUSE("1", "idle_ns=99000000",
               "look at its host, not at its GPU (in the GPU's longest gaps, 90.0 ms, the host was "
               "in collect "
@@ -441,7 +442,7 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               GAP("3", "40000000", "read")),
         CAUSE("1", "idle_ns=1900000", "look at its host, not at its GPU" PASSING,
               GAP("1", "999999", "aten::mm"), GAP("2", "900000", "write")),
-        /* it idles 79 us longer; for 40 of these, launched kernels waited in its queue */
+        /* the GPU idles 79 us longer; for 40 of these, then 39, kernels waited in its queue */
         CAUSE("1", "idle_ns=99000",
               "its GPU idles 99.0 us against a median of 20.0 us; for most of the difference, "
               "kernels that were launched in time wait in its queue: look at what else uses that "
@@ -502,8 +503,8 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
 }
 
 /* The GPU of rank 3 idles for 99 us, 79 longer than the median; for 40 of these, its queue was held
- * up. Its kernels take 39 us longer, less than half of 79, or 40. Its host takes 199 us longer, of
- * which at most 99 are in that idle time, or 198. */
+ * up. Its kernels take 39 us longer, less than half of 79; then 40. Its host takes 199 us longer,
+ * and at most 99 of these are idle time of the GPU, less than half; then 198. */
 TEST(what_is_a_small_part_of_a_delay_or_hidden_says_so) {
     static const struct {
         tm_suspect_work work;
@@ -536,8 +537,8 @@ TEST(what_is_a_small_part_of_a_delay_or_hidden_says_so) {
     }
 }
 
-/* Without slow ranks, a step takes 100 us. Rank 1 by itself makes it 120 us, and rank 2 by itself
- * 118, or 109, which is less than half. */
+/* Without slow ranks, a step takes 100 us. With only rank 1 slow, it takes 120 us; with only rank 2
+ * slow, 118 us, or 109, which adds less than half of what rank 1 adds. */
 TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
 #define TOGETHER "; ranks 1, 2 together 16.7 % of a step (20.0 us)"
     static const struct {
@@ -548,7 +549,7 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
          "20.0 us)" TOGETHER},
         {"sure=true", "saved_most_ns=2000 sure=true", "1.09",
          "Fixing it saves 1.7 % of a step (2.00 us)" TOGETHER},
-        /* a quarter of the step has no recorded cause; the range is of what both save */
+        /* a quarter of the step has no recorded cause, so savings may be up to saved_most_ns */
         {"sure=false doubt=unexplained replay_error_pct=-25", "saved_most_ns=2000 sure=false",
          "1.18",
          "Fixing it may save 1.7 % of a step (2.00 us), or more: 30.0 us have no recorded "
@@ -578,7 +579,7 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
     }
 }
 
-/* Waiting for batches has nine tenths of what all host work saves, or less. */
+/* Faster batches save nine tenths of what all faster host work saves, or less. */
 TEST(a_part_of_host_work_that_saves_nearly_all_of_it_is_named) {
     static const char *const cases[][2] = {{"9.0", "Making waiting for batches"},
                                            {"8.9", "Making host work between launches"}};
@@ -615,8 +616,8 @@ TEST(the_evidence_is_of_the_rank_that_what_if_has_first) {
     tm_tables_destroy(&tables);
 }
 
-/* In 5 or 6 of 10 operations, only one rank came last, and in 2 of these it was rank 6. By chance,
- * it is half: 2.5 or 3. */
+/* In 5 or 6 of 10 operations, only one rank came last; in 2 of these it was rank 6. By chance, half
+ * of this number is expected: 2.5 or 3. */
 TEST(where_many_arrivals_are_too_close_only_the_others_count) {
     static const struct {
         int64_t untied;
@@ -679,10 +680,9 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
 }
 
 /* The cause of an episode comes from its steps; over all steps the rank is as fast as the others.
- * Steps 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, so it is not compared.
- * compute 10 + 10, 12 + 18, 10  -> 20/30 = 0.67
- * or      10 + 10, 10 + 10      -> 1
- * idle 1 + 1 on the other rank, and 9 + 9, or 2 + 2, which is no more than twice that. */
+ * Steps 4 and 5 of ranks 2, 3 and 6; rank 6 has no step 5, so it is not compared. Rank 2 computes
+ * for 10 + 10 ns, rank 3 for 12 + 18: 20/30 = 0.67; or rank 3 also for 10 + 10: 1. Rank 2 idles for
+ * 1 + 1 ns, rank 3 for 9 + 9; or for 2 + 2, no more than twice as long. */
 TEST(an_episodes_cause_is_that_of_its_steps) {
     static const struct {
         const char *own[2], *cause;

@@ -51,7 +51,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     static const struct {
         const char *kinds[2], *word;
         size_t n_kernels;
-        const char *of_rank[2]; /* device_kind of each rank in job.rank */
+        const char *of_rank[2]; /* `device_kind` of each rank in job.rank */
     } cases[] = {
         {{NULL, NULL}, "GPU", 1, {"GPU", "GPU"}},     {{NULL, NULL}, "GPU", 0, {NULL, NULL}},
         {{"NPU", "NPU"}, "NPU", 1, {"NPU", "NPU"}},   {{"NPU", NULL}, "NPU", 0, {"NPU", NULL}},
@@ -74,7 +74,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     }
 }
 
-/* Holds for sentences of any analysis: the verdict of a job without events names devices. */
+/* True of sentences of any analysis. Even the verdict of a job without events names devices. */
 TEST(verdict_and_advice_are_said_so) {
     small_job j = open_job();
     add(&j, 0, "NPU", 0);

@@ -67,7 +67,8 @@ TEST(events_are_read_however_they_are_written) {
         {B("\x08\x05\x22\x04\x08\x01\x18\x07"), "5 0 0 0 c=7,7,"},
         {B("\x22\x04\x08\x01\x18\x07\x08\x05"), "5 0 0 0 c=7,7,"}, /* a number after the stats */
         {B("\x22\x04\x08\x01\x18\x07\x22\x04\x08\x03\x20\x02"), "0 0 0 0 c=7,7, g=2,2,"},
-        {B("\x22\x04\x08\x01\x18\x07\x22\x04\x08\x01\x18\x08"), "0 0 0 0 c=8,8,"}, /* the last */
+        /* of two stats with one id, the last counts */
+        {B("\x22\x04\x08\x01\x18\x07\x22\x04\x08\x01\x18\x08"), "0 0 0 0 c=8,8,"},
         {B("\x22\x04\x18\x07\x08\x01"), "0 0 0 0 c=7,7,"},         /* the id comes last */
         {B("\x22\x06\x08\x01\x18\x07\x18\x08"), "0 0 0 0 c=8,8,"}, /* two values */
         {B("\x22\x02\x08\x01"), "0 0 0 0 c=0,0,"},                 /* no value */
@@ -81,7 +82,7 @@ TEST(events_are_read_however_they_are_written) {
         {B("\x22\x08\x08\x02\x2A\x02hi\x18\x01"), "0 0 0 0 n=1,1,"},
         {B("\x22\x04\x08\x02\x38\x02"), "0 0 0 0 n=2,2,name"}, /* by reference */
         {B("\x22\x0B\x08\x01\x11\0\0\0\0\0\0\xF8\x3F"), "0 0 0 0 c=0,1.5,"},
-        {B("\x22\x04\x08\x09\x18\x07\x22\x04\x08\x03\x20\x02"), "0 0 0 0 g=2,2,"}, /* not read */
+        {B("\x22\x04\x08\x09\x18\x07\x22\x04\x08\x03\x20\x02"), "0 0 0 0 g=2,2,"}, /* 9: not read */
         {B("\x22\x03\x08\x09\x80"), "0 0 0 0"}, /* damage in a stat that is not read */
         {B("\x22\x03\x08\x0A\x80"), "0 0 0 0"}, /* a stat without a name */
         {B("\x22\x00\x08\x05"), "5 0 0 0"},
@@ -90,8 +91,8 @@ TEST(events_are_read_however_they_are_written) {
         {B("\x00\x01"), "@0"},
         {B("\x08\x80"), "@0"},
         {B("\x08\x05\x22\x04\x08\x01\x18"), "@0"},     /* a stat that is longer than its event */
-        {B("\x08\x05\x22\x02\x08\x80"), "@4"},         /* in the id */
-        {B("\x08\x05\x22\x03\x08\x01\x18"), "@4"},     /* in the value */
+        {B("\x08\x05\x22\x02\x08\x80"), "@4"},         /* damage in the id of a stat */
+        {B("\x08\x05\x22\x03\x08\x01\x18"), "@4"},     /* damage in the value of a stat */
         {B("\x08\x05\x22\x04\x08\x02\x2A\x01"), "@4"}, /* a text that is longer than its stat */
         {B("\x08\x05\x22\x04\x08\x01\x18\x80\x10\x01"), "@4"},
         {B("\x22\x04\x08\x01\x11\x00\x08"), "@0"}, /* a double is cut short, and so is the event */

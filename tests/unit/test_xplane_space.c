@@ -137,7 +137,7 @@ static void say_line(char *out, tm_space *space, const tm_xplane *plane, const t
     assert_int_equal(n, line->n_events);
 }
 
-/* Writes everything in a space. Lines are from last to first, so the window goes backwards. */
+/* Writes everything in a space. Lines are read from last to first, so the window goes backwards. */
 static void say_space(char *out, tm_source *source) {
     tm_space space;
     *out = '\0';
@@ -199,7 +199,7 @@ TEST(all_of_a_space_is_read) {
     tm_vec_free(&bytes);
 }
 
-/* Of duplicate ids the last counts, as in every protobuf map. Ids need not be dense. */
+/* If an id occurs twice, its last entry counts, as in every protobuf map. Ids need not be dense. */
 TEST(names_are_found_by_id) {
     static const char plane[] = "\x0A\x30"
                                 "\x12\x01P"
@@ -246,8 +246,8 @@ static tm_status read_all(tm_source *source, tm_error *err) {
     return status;
 }
 
-/* If a space is cut anywhere except between two planes, the error gives the offset of the cut, or
- * of the field that exceeds it. */
+/* If a space is cut anywhere except between two planes, reading fails at the offset of the cut, or
+ * of the field that is longer than what is left. */
 TEST(a_space_cut_at_any_byte_is_an_error) {
     tm_vec bytes = space_of("plane A\nline 1 2 L\nevent e 3 4 s=5\nplane B\nhost h\n");
     const uint8_t *b = bytes.data;
@@ -370,7 +370,7 @@ static void check_file(const char *name, const cJSON *planes) {
     tm_source_close(source);
 }
 
-/* A double of cJSON is not exact for a time of day in ns. Strings are exact. */
+/* cJSON's doubles cannot hold a time of day in ns exactly, so numbers are quoted. */
 static void quote_numbers(const char *json, char *out) {
     for (bool quoted = false; *json; json++) {
         bool digit = (*json >= '0' && *json <= '9') || *json == '-';

@@ -53,7 +53,6 @@ void assert_name(const ground *g, uint32_t id, const char *text);
 tm_trace make_trace(const ground *g, const char *path, const event_spec *events, size_t n,
                     int64_t origin_ns);
 
-/* Returns the launch shape of kernel i of a trace. */
 const tm_launch_shape *shape_at(const tm_trace *trace, size_t i);
 void set_shape(tm_trace *trace, size_t i, tm_launch_shape shape);
 
