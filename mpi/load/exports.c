@@ -24,8 +24,8 @@ typedef struct exporter {
     tm_table *left_out;
     tm_exports *out;
     tm_progress *progress;
-    size_t *older; /* [n] by input: for a report that this process exports: index of its outdated
-                      export; n if it has none */
+    size_t *older; /* [n] indexed by input. If the input is a report that this process exports:
+                      index of the report's outdated export, or n if there is none */
 } exporter;
 
 static const char *path_of(const exporter *x, size_t i) {

@@ -1,5 +1,5 @@
-/* Exports profiler reports among the inputs with the profiler's own program and reads the exports
- * instead. */
+/* If an input is a profiler's report, runs the profiler's own program to export it, and reads the
+ * export instead. */
 #ifndef TMERGE_MPI_EXPORTS_H
 #define TMERGE_MPI_EXPORTS_H
 

@@ -277,11 +277,11 @@ TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one)
         {1000, 1, 1000, 30, 0},  /* the same with any tick of the host */
         {1000, 100, 1000, 2, 2}, /* no kernel takes less than 100 us */
         {1, 1, 1, 30, 0},        /* a TPU's shortest instruction takes 1 ns */
-        {1, 16, 1, 8, 0},        /* one kernel of 16 ns */
-        {1, 16, 1, 9, 9},        /* is evidence for up to 8 others of length 0, not for 9 */
-        {1, 0, 1, 5, 5},         /* no kernel has a known end */
-        {1, 0, 1000, 15, 0},     /* with a host's tick of 1 us, all kernels may be short, */
-        {1, 0, 1000, 16, 16},    /* unless there are many */
+        {1, 16, 1, 8, 0},     /* one kernel of 16 ns shows that 8 others of length 0 may be real */
+        {1, 16, 1, 9, 9},     /* but not that 9 others are */
+        {1, 0, 1, 5, 5},      /* no kernel has a known end */
+        {1, 0, 1000, 15, 0},  /* with a host's tick of 1 us, all kernels may be short, */
+        {1, 0, 1000, 16, 16}, /* unless there are many */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         ground g = open_ground();

@@ -319,8 +319,8 @@ TEST(sizes_that_calls_tell_are_marked) {
 }
 
 TEST(a_last_place_within_uncertainty_is_tied) {
-    /* Each clock is known to 1 ns, so begins must differ by 2 sqrt(2) ns, rounded to 3. In one
-     * domain, begins never tie here, because their spread is 0. */
+    /* Each clock is known to 1 ns. Two begins tie unless they differ by more than 2 sqrt(2) ns,
+     * rounded to 3. Begins in one domain never tie here, because the domain's spread is 0. */
     static const struct {
         tm_comm_record members[2];
         int64_t last_rank; /* -1: a tie */

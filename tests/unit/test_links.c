@@ -40,7 +40,7 @@ static const struct {
      "1, 2",
      150000,
      60000},
-    {"one link of a host that has others", /* host 1 has no other link */
+    {"one link of a host that has others", /* hosts 2 and 3 each have a fast link, too */
      {{MIB, {2, 3}, 150}, {MIB, {1, 2}, 60}, {MIB, {3, 4}, 60}},
      "",
      0,

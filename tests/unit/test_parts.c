@@ -311,8 +311,8 @@ TEST(what_only_looks_like_an_event_is_found_out) {
     static const char in_metadata[] =
         "{'traceEvents':[" AT(1) "," AT(2) "],'l':[" FALSE_EVENT "," FALSE_EVENT "]}";
     int64_t first = (int64_t)strlen("{'traceEvents':[");
-    /* A split up to the first event begins there. A later split, up to the last false event, begins
-     * at a false event. A split after that, up to the last event, begins at the last event. */
+    /* A part begins at the first text from its position on that looks like an event. In `in_args`,
+     * this is a real event only up to the first event and after the last false event. */
     assert_int_equal(count_cuts(in_args),
                      first + last_of(in_args, "{'ph':'X','cat") - last_of(in_args, FALSE_EVENT));
     assert_int_equal(count_cuts(in_metadata), last_of(in_metadata, "{'ph':'X','cat"));

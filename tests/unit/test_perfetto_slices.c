@@ -26,7 +26,8 @@ TEST(ends_are_given_to_begins) {
         {"tracks apart", 4, {{0, 0, 0}, {1, 1, 1}, {2, 0, E}, {3, 1, E}}, {2, 2}},
         {"a file that is not sorted", 4, {{4, 0, 0}, {6, 0, E}, {1, 0, 1}, {2, 0, E}}, {2, 1}},
         {"not ended, and an end of nothing", 3, {{5, 0, E}, {6, 0, 0}, {7, 1, E}}, {OPEN}},
-        /* PyTorch's groups begin all slices first. Times do not show if slice 0 ends at 5 or 9. */
+        /* For a group, PyTorch writes the begins of all slices before their ends. The times do not
+         * show whether slice 0 ends at 5 or at 9. */
         {"a group, one after another",
          6,
          {{0, 0, 0}, {5, 0, 1}, {9, 0, 2}, {5, 0, E}, {9, 0, E}, {9, 0, E}},

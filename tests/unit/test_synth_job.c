@@ -12,13 +12,15 @@ TEST(groups_of_a_grid_are_those_of_megatron) {
         tms_role role;
         int64_t name, start, stride, size;
     } cases[] = {
-        {1, TMS_ROLE_DATA, 4, 9, 2, 4},      /* 9 11 13 15: fourth of 4 groups, after the world */
-        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2},  /* sixth of 8 groups, after 1 + 4 others */
-        {1, TMS_ROLE_PREVIOUS, 16, 3, 8, 2}, /* 3 11: fourth of 8 groups, after 1 + 4 + 8 others */
+        {1, TMS_ROLE_DATA, 4, 9, 2, 4},     /* ranks 9 to 15: fourth of 4 groups, after the world */
+        {1, TMS_ROLE_TENSOR, 10, 10, 1, 2}, /* sixth of 8 groups, after 1 + 4 others */
+        {1, TMS_ROLE_PREVIOUS, 16, 3, 8,
+         2}, /* ranks 3, 11: fourth of 8 groups, after 1 + 4 + 8 others */
         {1, TMS_ROLE_WORLD, 0, 0, 1, 16},
-        {2, TMS_ROLE_DATA, 8, 25, 2, 4},      /* 25 27 29 31: last of 8 groups, after the world */
-        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2},   /* 14th of 16 groups, after 1 + 8 others */
-        {2, TMS_ROLE_PREVIOUS, 36, 19, 8, 2}, /* 19 27: 12th of 16, after 1 + 8 + 16 others */
+        {2, TMS_ROLE_DATA, 8, 25, 2, 4},    /* ranks 25 to 31: last of 8 groups, after the world */
+        {2, TMS_ROLE_TENSOR, 22, 26, 1, 2}, /* 14th of 16 groups, after 1 + 8 others */
+        {2, TMS_ROLE_PREVIOUS, 36, 19, 8,
+         2}, /* ranks 19 and 27: 12th of 16 groups, after 1 + 8 + 16 others */
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         tms_config config = job_of(&(shape){16 * cases[i].components, 2, 2, 1, 0, 0});

@@ -191,7 +191,8 @@ TEST(sorting_is_stable_with_nulls_last_at_any_size) {
     }
 }
 
-/* Enough rows to sort by counting. With a key that is null, far away or real, they are merged. */
+/* There are enough rows for a counting sort. A merge sort is used if a key is null, real, or far
+ * from the others. */
 TEST(rows_go_by_all_their_numbers) {
     enum { NUMBERS, NULLS, FAR, REALS, N_WAYS };
     for (int way = 0; way < N_WAYS; way++) {

@@ -164,8 +164,8 @@ TEST(the_category_tells_what_an_operation_does) {
     }
 }
 
-/* Eight devices are in an unusual order, so that numbers differ from devices. They are 2 replicas
- * of 4 parts, or 1 replica of 8. */
+/* The program lists its eight devices in an unusual order, so that a device's position in the list
+ * differs from its id. They are 2 replicas of 4 parts, or 1 replica of 8. */
 TEST(a_group_is_found_by_its_text) {
     static const int64_t devices[] = {10, 11, 12, 13, 7, 6, 5, 4};
 #define ALL_REDUCE(attributes) "%a = f32[] all-reduce(f32[] %x), " attributes

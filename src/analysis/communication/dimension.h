@@ -7,11 +7,11 @@
 enum { TM_DIMENSION_MAX = 64 };
 
 /**
- * Finds the parallel dimensions that whole words of a text name ("mesh_dp",
- * "TENSOR_MODEL_PARALLEL_GROUP"): data, tensor, pipeline, expert, context, sequence.
+ * Finds the parallel dimensions that are whole words in a text, such as "mesh_dp" or
+ * "TENSOR_MODEL_PARALLEL_GROUP": data, tensor, pipeline, expert, context, sequence.
  *
  * @param out  dimensions, joined with +; set only on true
- * @return     whether the text names a dimension
+ * @return     whether there is one
  */
 bool tm_dimension_of(const char *text, char out[TM_DIMENSION_MAX]);
 

@@ -53,7 +53,8 @@ typedef struct tm_late_cause {
 
 /** The steps or operations in which a rank is late, from a row of stragglers.finding. */
 typedef struct tm_late_window {
-    int64_t rank, late_ns; /* excess_ns; 0: unknown */
+    int64_t rank;
+    int64_t late_ns; /* excess_ns of the finding; 0: unknown */
     bool throughout;
     bool steps;       /* true: from and to are steps; false: they are numbers of operations */
     int64_t from, to; /* not set if `throughout` */

@@ -132,8 +132,8 @@ static bool add_edges(state *s, size_t number) {
     return true;
 }
 
-/* Integrates over time how full the multiprocessors are. Adds up all edges at the same time before
- * it adds the time until the next edge. */
+/* Integrates over time how full the multiprocessors are. All edges with equal times are added up
+ * before the time until the next edge counts. */
 static bool find_fill(state *s, double *sum) {
     bool ok = find_streams(s);
     for (size_t i = 0; i < s->streams.n && ok; i++)

@@ -129,7 +129,8 @@ typedef struct tm_findings_input {
  *
  * A host is named instead of its ranks if it has at most half of all ranks, and if at least 80 % of
  * its ranks, and at least 2, have findings. If no host qualifies, the same rule applies to process
- * groups. Two episodes alternate if one ends before the other starts.
+ * groups. Two findings that are episodes (steps in which a rank is slow) alternate if one episode
+ * ends before the other starts.
  *
  * If there is no finding, but ranks wait for transfers between stages for at least 1 % of the
  * windows, there is a bubble. It is the time in which waits for transfers and waits in collectives

@@ -88,8 +88,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "its operations. Null for a bubble."},
     [F_SAVED] = {"saved_pct", TM_REAL, "%",
                  "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
-                 "fixing only these ranks saves nothing, but fixing them together with the ranks "
-                 "of the findings before does: the share that fixing all of these ranks saves. "
+                 "that saves nothing by itself, but together with fixing the ranks of all earlier "
+                 "findings, the share that this saves together. "
                  "Null if unknown, without a replay, and for an event or bubble."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls, and the "

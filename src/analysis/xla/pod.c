@@ -85,8 +85,8 @@ enum {
          "Share of the step in input: 100 input_ns / step_ns. XProf calls a job input-bound from " \
          "20 on, and moderately input-bound from 5 on."},                                          \
         {"output_pct", TM_REAL, "%",                                                               \
-         "Share of the step in output: 100 output_ns / step_ns. XProf's limits are those for "     \
-         "input_pct."},                                                                            \
+         "Share of the step in output: 100 output_ns / step_ns. XProf judges it by the same "      \
+         "limits as input_pct."},                                                                  \
         {"barrier_ns", TM_INT, "ns",                                                               \
          "Part of collectives_ns in which the device waits in the barrier before a program's "     \
          "first collective."},                                                                     \

@@ -39,8 +39,8 @@ typedef struct tm_link {
 typedef struct tm_reduced {
     int64_t rank;
     size_t n_sets, n_visits, n_steps, n_links;
-    /* Number of dropped ways. A way is dropped if its first operation is not before its target,
-     * because the way would lead back. */
+    /* number of ways (replay/graph/labels.h) that were dropped, because the operation at which they
+     * start is not before the node to which they lead */
     int64_t n_left_out;
     const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
     const int64_t *steps;      /* [n_steps] step numbers, ascending */

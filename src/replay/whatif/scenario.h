@@ -7,11 +7,12 @@
  * (transfer:0). A + inside an expression is part of the expression unless a condition follows.
  *
  * X selects edges:
- * - If X has a kind, it selects edges of this kind. A kernel then includes the lags before it, and
- *   an operator includes its calls and the host time before them.
- * - If X has a kernel or an operator, but no kind, it selects the work of GPU events: of the events
- *   of that name, or the events launched within that operator on the same thread. Communication is
- *   included.
+ * - If X has a kind, it selects the edges of this kind. With kernel=, these are the edges of the
+ *   kernels of that name and the lags before them. With operator=, these are the edges of the
+ *   operator's calls and the host time before the calls.
+ * - If X has kernel= or operator=, but no kind, it selects the work of GPU events: the events of
+ *   that name, or the events that were launched within that operator on the same thread.
+ *   Communication is included.
  * - Otherwise, X selects everything except communication, which belongs to no rank.
  *
  * If several parts select an edge, the last of these parts applies. */
