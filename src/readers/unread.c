@@ -2,6 +2,13 @@
 
 #include <string.h>
 
+#define PICKLE                                                                                     \
+    "this pickle is not a trace: tmerge hang reads dumps of PyTorch's flight recorder, and "       \
+    "tmerge analyze STORE --memory-snapshot FILE adds a snapshot of PyTorch's memory to a store"
+#define NCU                                                                                        \
+    "merge the job's traces, and add ncu's CSV (ncu --import REPORT --page raw --csv) to the "     \
+    "store: tmerge analyze STORE --ncu FILE"
+
 /* A file is recognised by the start of its decoded content or, if `begin` is NULL, by its
  * extension. Its first bytes must also contain `holds`. */
 static const struct {
@@ -32,6 +39,16 @@ static const struct {
     {"{", NULL, "-chakra.",
      "this is an execution trace of PyTorch (Chakra), which does not have GPU times: give the "
      "torch.profiler trace of the same run"},
+    {"\x80\x02}", NULL, NULL, PICKLE},
+    {"\x80\x04\x95", NULL, NULL, PICKLE},
+    {"\x80\x05\x95", NULL, NULL, PICKLE},
+    {"{", NULL, "\"collective_seq_id\"",
+     "this is a dump of PyTorch's flight recorder: give the dumps of all ranks to tmerge hang"},
+    {NULL, ".ncu-rep", NULL, "this is a report of Nsight Compute: " NCU},
+    {"==PROF==", NULL, NULL, "this is the output of Nsight Compute: " NCU},
+    {"\"ID\",\"Process ID\",", NULL, NULL, "this is a table of Nsight Compute: " NCU},
+    {"{", NULL, "speedscope.app/file-format-schema",
+     "speedscope's format has only call stacks: give the profiler's own traces, or the store"},
     {NULL, ".xplane.riegeli", NULL,
      "tmerge does not read profiles packed with Riegeli: give the .xplane.pb that jax.profiler "
      "writes"},

@@ -497,6 +497,14 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                              '"pid": 9, "tid": 1, "ts": 3433.595001, "args": {"groupApiId": 0, "groupDepth": 1}},\n'
                              '{"name": "Group API", "cat": "GROUP_API", "ph": "e", "id": 0, "pid": 9, "tid": 1, '
                              '"ts": 3440.1},\n{}]\n', 'NCCL_INSPECTOR_DUMP_VERBOSE=1'),
+                            ('trace_rank_0', b'\x80\x02}(X\7\0\0\0version', 'tmerge hang'),
+                            ('snapshot.pickle', b'\x80\x04\x95\1\0\0\0\0\0\0\0}', '--memory-snapshot'),
+                            ('trace_rank_1', '{"comm_lib_version":"","entries":[{"collective_seq_id":1}]}',
+                             'tmerge hang'),
+                            ('k.ncu-rep', b'NVR\0', '--ncu'), ('k.txt', '==PROF== Connected to process 9\n', '--ncu'),
+                            ('k.csv', '"ID","Process ID","Process Name"\n', '--ncu'),
+                            ('s.json', '{"$schema": "https://www.speedscope.app/file-format-schema.json"}',
+                             'only call stacks'),
                             ('r.0.et', b'\x05\1', 'does not have GPU times'),
                             ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
         put(name, data)
