@@ -23,7 +23,7 @@ export class App {
   #view: View;
   #params = new Map<string, string>();
   #saving = 0;
-  #address = ""; // as last opened or saved
+  #address = ""; // the address as last opened or saved
   #turn = 0;
   readonly #scrolls = new Map<string, number>(); // scroll position of each address that was left [px]
   #byLink = false;
@@ -51,7 +51,7 @@ export class App {
     );
     restoreTheme();
     history.scrollRestoration = "manual";
-    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // the browser then restores the scroll position after a reload
+    window.addEventListener("pagehide", () => (history.scrollRestoration = "auto")); // lets the browser restore the scroll on reload
     document.addEventListener("click", (e) => (this.#byLink ||= e.target instanceof Element && e.target.closest("a[href^='#']") !== null));
     document.addEventListener("keydown", copyName);
     window.addEventListener("hashchange", () => this.#open());
@@ -75,7 +75,7 @@ export class App {
     );
   }
 
-  /* Returns whether a view has no data: all tables that it is about are empty. */
+  /* Returns whether a view has no data, that is, whether all tables in its `of` are empty. */
   readonly #isBlank = (view: View): boolean => view.of?.every((name) => this.#job.rowsOf(name) === 0) ?? false;
 
   #allBlank(tab: Tab): boolean {
@@ -101,7 +101,7 @@ export class App {
     return list;
   }
 
-  /* Marks the tab of a group with the most severe state of its views. The tables that decide the states are loaded first. */
+  /* Marks the tab of a group with the most severe state of its views. First loads the tables that decide the states. */
   #mark(tab: Tab, anchor: HTMLElement): void {
     const mark = () => {
       const states = tab.views.map((view) => view.state?.(this.#job)),
@@ -139,7 +139,7 @@ export class App {
     this.#byLink = false;
   }
 
-  /* Returns whether a table still has to be unpacked: it has rows in the page, but they are not loaded. */
+  /* Returns whether one of these tables still has to be unpacked: it has rows in the page, but they are not loaded. */
   #lacks(names: readonly TableName[]): boolean {
     return names.some((name) => this.#job.rowsOf(name) > 0 && this.#job.table(name).n === 0);
   }
@@ -196,7 +196,7 @@ export class App {
       this.#fail(view, error as Error);
     }
     const left = view.wide ? leftOutNote(this.#job, ["job.rank"]) : (this.#readRest(view, context) ?? leftOutNote(this.#job, view.needs));
-    const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // on Summary the finding comes first
+    const lead = view === this.#views[0] ? null : this.#main.querySelector("header h1")?.closest("header"); // on Summary, the note is last
     if (left && lead) lead.after(left);
     else if (left && view.id !== "tables") this.#main.append(left);
     document.body.dataset["ready"] = view.id;
@@ -245,7 +245,7 @@ export class App {
   }
 }
 
-/* When the key y is pressed, copies a whole name: of what is under the pointer, else of the focused element, else of the selection. */
+/* Copies a whole name when the key y is pressed: the name under the pointer. If there is none, that in the focused element or selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -262,8 +262,8 @@ function copyName(event: KeyboardEvent): void {
   );
 }
 
-/** Writes the number of steps and their length: "4 steps of 42.1 ms", the length of replayed steps, of which savings are percentages.
- * If step marks are much longer apart, writes both. Several kinds of steps have a length each, so then there is none. */
+/** Writes the number of steps and their length, such as "4 steps of 42.1 ms". The length is that of the replayed steps, because savings are
+ * percentages of it. If the marked steps are much longer, writes both lengths. If there are several kinds of steps, writes no length. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
@@ -274,7 +274,6 @@ function steps(job: Job): string {
   return count(n, "step") + (0.75 * marked > length ? ` of ${time(marked)} (${time(length)} replayed)` : ` of ${time(length)}`);
 }
 
-/** Writes "8 ranks · 1 host · 4 steps of 42.1 ms". */
 function describe(job: Job): Child {
   if (job.kind === "diff") return describeSides(job);
   if (job.kind === "hang") return describeDumps(job);
@@ -284,7 +283,7 @@ function describe(job: Job): Child {
   return parts.join(" · ");
 }
 
-/** Returns when the recording began, as ISO 8601 in UTC; null if timestamps are not times of day. */
+/** Returns when the recording began, as ISO 8601 in UTC. Returns null if timestamps are not times of day. */
 export function recorded(job: Job): string | null {
   const begin = job.begin;
   if (begin === null || begin < 366n * 86_400n * 1_000_000_000n) return null;

@@ -5,7 +5,7 @@ import { hideTip, tipAt } from "./ui";
 export type Ctx = CanvasRenderingContext2D;
 type Rect = Readonly<Record<"x" | "y" | "width" | "height", number>>;
 
-/** Sets the size of a canvas [CSS px], with @p ratio device pixels for each. Returns its context; null if the browser has none. */
+/** Sets the size of a canvas [CSS px]. @p ratio: device pixels per CSS pixel. Returns the context; null if the browser has none. */
 export function sized(canvas: HTMLCanvasElement, width: number, height: number, ratio: number): Ctx | null {
   const ctx = canvas.getContext("2d");
   canvas.width = Math.round(width * ratio);
@@ -25,7 +25,7 @@ export function stroke(ctx: Ctx, color: string, width: number, path: (ctx: Ctx) 
   ctx.setLineDash([]);
 }
 
-/** Strokes a path over a wider one in the colour of the page, so that it stands out. */
+/** Strokes a path twice so that it stands out: first @p casing px wide in the colour @p page, then @p width px wide in @p color. */
 export function strokeCased(ctx: Ctx, [page, color]: [string, string], width: number, casing: number, path: () => void): void {
   stroke(ctx, page, casing, path);
   stroke(ctx, color, width, path);
@@ -51,10 +51,10 @@ export function clipped(ctx: Ctx, { x, y, width, height }: Rect, paint: () => vo
   ctx.restore();
 }
 
-/** Called with the index of a box: the words about it, and what a click, or Enter while it is selected, does. */
+/** Each function gets the index of a box. `words` returns the text about the box. `choose` runs on a click or on Enter. */
 export type BoxesOptions = Readonly<{ label: string; words: (box: number) => Child; choose: (box: number) => void }>;
 
-/** Paints a box. If it is the current one, its edge is thick and has the colour @p current. */
+/** Paints a box. @p current: colour of a thick edge if the box is the current one; otherwise null. */
 export function paintBox(ctx: Ctx, { x, y, width, height }: Rect, fill: string, current: string | null): void {
   fillBox(ctx, fill, x, y, Math.max(0.7, width - 1), height);
   if (current !== null) stroke(ctx, current, 2, () => ctx.rect(x + 1, y + 1, Math.max(1, width - 3), height - 2));
@@ -102,7 +102,7 @@ export abstract class Boxes {
   protected abstract paint(ctx: Ctx, width: number, color: (name: string) => string): void;
   /** Returns the index of the box at a position [px]; -1 if there is none. */
   protected abstract boxAt(x: number, y: number): number;
-  /** Handles a key. Returns whether it did, so that the page does not handle the key, too. */
+  /** Handles a key. Returns true if it did; the browser then ignores the key. */
   protected abstract move(key: string): boolean;
 
   protected choose(box: number): void {

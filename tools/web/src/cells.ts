@@ -1,17 +1,17 @@
-/** Small drawings in tables and lists: bars, strips over ranks, bands of figures. */
+/** Small drawings in tables and lists: bars, strips with the spread over ranks, bands of figures. */
 import type { ColumnOf, Job, Place, TableName } from "./data";
 import { h, breakable, cut, visible, type Child } from "./dom";
 import * as f from "./format";
 import { term, tip } from "./ui";
 
-/** Draws a value as a bar, with its number next to it. The bar of @p most fills the width. */
+/** Draws a value as a bar, with its number next to it. A bar for the value @p most fills the width. */
 export function inlineBar(value: number | null, most: number, text: Child, fill = "compute"): HTMLElement {
   const share = Math.min(100, (100 * (value ?? 0)) / Math.max(most, 1e-9)),
     bar = value !== null && value > 0 && h("span", { class: `piece inline-bar fill-${fill}`, style: { width: `${share}%` } });
   return h("span.inline", h("span.inline-track", bar), h("span.inline-value", text));
 }
 
-/** Draws values as bars of one colour, each with words after it. @param more further CSS class of the rows */
+/** Draws values as bars of one colour, each followed by words. @param more further CSS class of the rows */
 export function barList(
   rows: readonly { readonly label: Child; readonly value: number; readonly text: Child; readonly words: Child }[],
   fill: string,
@@ -44,7 +44,8 @@ export function longName(text: string | null, narrow = false): Child {
   );
 }
 
-/** Draws a line from `from` to `to`, a mark at `middle` and one at `far`, on a scale from 0 to @p scale. null is not drawn. */
+/** Draws a line from `from` to `to`, a mark at `middle` and one at `far`, on a scale from 0 to @p scale. Values that are null are not
+ * drawn. */
 export function strip(
   [from, to, middle, far]: readonly [...range: [number | null, number | null], middle: number | null, far: number | null],
   scale: number,
@@ -64,7 +65,7 @@ export function strip(
   );
 }
 
-/** Shows a sum of a column. Tests check it by the column and by @p of.where, such as "kind=htod, host_memory=pinned". */
+/** Shows the sum of a column. Tests recompute it from the column and from @p of.where, such as "kind=htod, host_memory=pinned". */
 export const sumFigure = (text: string, of: Place & { readonly where?: string; readonly value: number }): HTMLElement =>
   tip(h("span.figure", { "data-sum": `${of.table} ${of.column}`, "data-where": of.where, "data-value": of.value }, text), () => [
     h("b", `sum of ${of.table} ${of.column}`),
@@ -73,10 +74,10 @@ export const sumFigure = (text: string, of: Place & { readonly where?: string; r
     f.exact(of.value),
   ]);
 
-/** A figure of a band: its label, what it measures, its value, and the text below. */
+/** A figure of a band. `doc`: what the value measures. `below`: text below the value. */
 export type BandFigure = readonly [label: string, doc: string, value: Child, below?: Child];
 
-/** Makes a figure of a band from a column: the median over ranks, and below it their range, unless the caller gives others. */
+/** Makes a figure of a band from a column. Unless the caller gives other values, shows the median over ranks, and the range below it. */
 export function tile<N extends TableName>(
   job: Job,
   table: N,
@@ -96,7 +97,7 @@ export const band = (figures: readonly BandFigure[]): HTMLElement =>
     figures.map(([label, doc, value, below]) => h("div", h("dt", term(label, doc)), h("dd.value", value), h("dd.below", below ?? ""))),
   );
 
-/** Writes the range of a column over ranks: "41 % to 63 % by rank". */
+/** Writes the range of a column over ranks, such as "41 % to 63 % by rank". */
 export function spread<N extends TableName>(job: Job, table: N, column: ColumnOf<N>, write: (value: number) => string): string {
   const of = job.table(table),
     least = of.least(column),

@@ -19,18 +19,18 @@ function themeOf(): Theme {
 
 export interface ChartOptions {
   readonly label: string;
-  readonly height: number; // [px]; the page keeps this room free until the chart is drawn
+  readonly height: number; // [px]; until the chart is drawn, the page leaves this much space for it
   readonly plot: (theme: Theme) => Plot;
   readonly tip?: (mark: number) => Child;
   readonly click?: (mark: number) => void;
-  /** Content of the tooltip at a position on the axes. Only for charts whose marks have no tooltips. */
+  /** Content of the tooltip at a position on the axes. Used only for charts whose marks have no tooltips. */
   readonly read?: (x: number, y: number) => Child;
 }
 
-/** Makes a chart, which is drawn once it has a width, and released when it leaves the page. */
+/** Makes a chart. The chart is drawn once it has a width, and is released when it leaves the page. */
 export function drawChart({ label, height, plot, tip, click, read }: ChartOptions): HTMLElement {
   let scales: Scales | undefined,
-    at = -1; // where the arrow keys are: index of a mark, or position along the axis; -1: not yet used
+    at = -1; // what the arrow keys selected: index of a mark, or position along the axis; -1: nothing yet
   const canvas = h("canvas", { on: { mousemove: point, mouseleave: hideTip, click: press } }),
     element = h(
       "div.chart",
@@ -86,7 +86,7 @@ export function drawChart({ label, height, plot, tip, click, read }: ChartOption
     const mark = click ? (scales?.markAt(...place(event)) ?? -1) : -1;
     if (mark >= 0) click?.(mark);
   }
-  /* Left, Right, Home and End move between marks or along the axis; Enter clicks. */
+  /* Left, Right, Home and End move between marks or along the axis. Enter acts as a click. */
   function onKey(event: KeyboardEvent): void {
     if (!scales || (!tip && !read)) return;
     const marks = tip ? (scales.plot.marks ?? []) : [],

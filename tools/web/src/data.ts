@@ -1,11 +1,11 @@
-/** The tables in the page, in the form in which tmerge writes them. The build makes the module "definitions" with the names of all tables
- * and columns. With it, any other name is a compile error. */
+/** The tables in the page, in the form in which tmerge writes them. The build makes the module "definitions", which lists all tables and
+ * their columns. So a misspelt table or column is a compile error. */
 import type { Tables } from "definitions";
 import { entry, groupBy, median, sum } from "./format";
 
 export type TableName = keyof Tables;
 
-/** The columns of a table. For a union of tables: the columns of any of these. */
+/** The columns of a table. If N is a union of tables: the columns of any of them. */
 export type ColumnOf<N extends TableName> = Tables[N];
 
 export type Place = { [N in TableName]: { readonly table: N; readonly column: ColumnOf<N> } }[TableName];
@@ -24,7 +24,7 @@ export interface Column<N extends TableName = TableName> {
   readonly type: "int" | "real" | "text" | "bool";
   readonly unit: string;
   readonly doc: string;
-  /** Whether the store has the column's times as times since the epoch. In the page, they count from the job's begin. */
+  /** true: the column's times in the store count from the epoch. In the page, they count from the job's begin. */
   readonly epoch: boolean;
 }
 
@@ -42,21 +42,23 @@ interface RawTable<N extends TableName> {
   block?: string;
 }
 
-/** Totals over all rows of a table that is not complete in the page (src/report/top_rows.h). */
+/** Totals over all rows of a table, if the page has only some of the rows (src/report/top_rows.h). */
 interface RawWhole {
   n: number;
-  /** For each column [number of values, sum, minimum, median, maximum, number of distinct values]. Booleans have only the first two. */
+  /** For each column: number of values, sum, minimum, median, maximum, number of distinct values. Booleans have only the first two. */
   columns: (readonly number[] | null)[];
   by?: string[];
-  /** Each group of rows: its texts in the columns `by`, then the number of its rows, then the sum of each column. */
+  /** For each group of rows: its texts in the columns `by`, then its number of rows, then the sum of each column. */
   groups?: (string | null | number | (number | null)[])[][];
 }
 
-/** Kind of the generic chart for a table that has no view of its own. */
+/** The kind of chart that a table without a view of its own gets. */
 export type Form = "bars" | "map" | "line";
 
-/** Facts that are in no table (src/report/facts.c). ranks, steps: of the job; _kept: in the page; missing: runs of ranks without a trace, by
- * first and last rank; cell_ranks, cell_steps: those for which tables by rank and step have rows; served: name of the store. */
+/** Facts that are in no table (src/report/facts.c).
+ * `ranks`, `steps`: numbers of the job. `ranks_kept`, `steps_kept`: how many of them the page has. `missing`: runs of ranks without a
+ * trace, as first and last rank. `cell_ranks`, `cell_steps`: ranks and steps in tables with a row for each rank and step. `served`: name of
+ * the store. */
 export type Facts = Readonly<
   Record<string, string | number | null | undefined | readonly number[] | readonly (readonly [number, number])[] | readonly Host[]> &
     Partial<Record<"world_size" | "ranks" | "ranks_kept" | "steps" | "steps_kept" | "missing_count" | "host_count", number>> &
@@ -67,7 +69,7 @@ export type Facts = Readonly<
     }
 >;
 
-/** A host: name, ranks, first rank; compute, idle, wait, and wait of others that it causes [ns]; the rank that causes most. */
+/** A host: name, number of ranks, first rank; sums of compute, idle, wait, and caused wait [ns]; the rank that causes most wait. */
 export type Host = readonly [string, number, number, number, number, number, number, number];
 
 type RawPage = Readonly<Record<"version" | "name" | "begin", string> & { kind: "report" | "diff" | "hang"; facts: Facts }> & {
@@ -135,7 +137,7 @@ export class Table<N extends TableName = TableName> {
     return [...this.rows.keys()];
   }
 
-  /** Returns rows sorted by one column, in ascending order. With "-name", the largest comes first. null counts as 0. */
+  /** Returns rows sorted by one column, in ascending order. With "-name", in descending order. null counts as 0. */
   sorted(sort: Exclude<Sort<N>, "">, rows: readonly number[] = this.all): number[] {
     const down = sort.startsWith("-"),
       column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
@@ -181,7 +183,7 @@ export class Table<N extends TableName = TableName> {
     return this.#whole ? (this.#of(column, 5) ?? 0) : new Set(this.nums(column)).size;
   }
 
-  /** Groups the rows by their texts in these columns. A group has the number of its rows, and the sums of columns. */
+  /** Groups the rows by their texts in these columns. A group has its number of rows, and functions for its sum of a column. */
   groups(by: readonly ColumnOf<N>[]) {
     const whole = this.#whole?.by,
       isWhole = whole !== undefined && by.every((column) => whole.includes(column)),
@@ -203,7 +205,7 @@ export class Table<N extends TableName = TableName> {
     });
   }
 
-  /** Number of the first row with these values; -1 if there is none. */
+  /** Index of the first row with these values; -1 if there is none. */
   find(wanted: Readonly<Partial<Record<ColumnOf<N>, Cell>>>): number {
     const parts = Object.entries(wanted) as [ColumnOf<N>, Cell][];
     return this.rows.findIndex((_, row) => parts.every(([column, value]) => this.cell(row, column) === value));
@@ -214,12 +216,12 @@ function ordered(values: readonly (number | null)[]): number[] {
   return values.filter((value) => value !== null).sort((a, b) => a - b);
 }
 
-/** Converts a table from columns, as in the page, to rows. */
+/** Converts a list of columns, the form in the page, to a list of rows. */
 export function rowsOf(columns: readonly Cell[][]): Cell[][] {
   return (columns[0] ?? []).map((_, row) => columns.map((cells) => cells[row]!));
 }
 
-/** Returns the table in a server's answer to a query. `more`: the answer has only the first rows. */
+/** Returns the table in a server's answer to a query. If `more` is true, the answer has only the first rows. */
 export function tableFrom(text: string) {
   const raw = JSON.parse(text) as RawTable<TableName> & { cells: Cell[][]; more?: boolean };
   return { table: new Table<TableName>("query" as TableName, raw, rowsOf(raw.cells)), more: raw.more ?? false };
@@ -247,7 +249,7 @@ export async function unpacked(element: HTMLElement): Promise<Uint8Array> {
   }
 }
 
-/* Resolves when the document has been parsed. The blocks come after the script, so the script starts before they are there. */
+/* Resolves when the document has been parsed. The script starts earlier, because the data blocks come after it in the document. */
 function parsed(): Promise<void> {
   if (document.readyState !== "loading") return Promise.resolve();
   return new Promise((done) => {
@@ -287,7 +289,7 @@ export class Job {
     return this.#raw.tables[name]?.left_out ?? 0;
   }
   hasKeys(name: TableName, columns: readonly string[]): boolean {
-    /* All tables have one type here. With a separate type for each table, the compiler takes 6 s. */
+    /* Here, all tables have one type. With a separate type for each table, the compiler would take 6 s. */
     const raw: { keys: number; columns: [string, ...unknown[]][] } | undefined = this.#raw.tables[name];
     const keys = raw?.columns.slice(0, raw.keys).map(([key]) => key) ?? [];
     return columns.every((column) => keys.includes(column));
@@ -301,7 +303,7 @@ export class Job {
     return (this.#tables.get(name) as Table<N> | undefined) ?? new Table(name, this.#raw.tables[name], []);
   }
 
-  /** The rows of one level of a table. If the page leaves out rows, these are only the ones in the page. */
+  /** The rows of one level of a table. If the page lacks some rows of the table, these are only the rows in the page. */
   level<N extends TableName>(name: N, level: string): Table<N> {
     const raw: RawTable<N> | undefined = this.#raw.tables[name];
     const rows = this.table(name).rows.filter((row) => row[0] === level);
@@ -317,7 +319,7 @@ export class Job {
     this.#tables.set(name, new Table<TableName>(name, raw as RawTable<TableName>, rows));
   }
 
-  /** Unpacks the large tables among these. Resolves when they are loaded. */
+  /** Unpacks these tables, if they are large. Resolves when they are loaded. */
   async load(names: readonly TableName[]): Promise<void> {
     await Promise.all(names.map((name) => this.#loadOne(name)));
   }
@@ -328,7 +330,7 @@ export class Job {
     if (!id || this.#tables.has(name)) return Promise.resolve();
     return entry(this.#loading, name, async () => {
       const rows = rowsOf(JSON.parse(new TextDecoder().decode(await block(id))) as Cell[][]);
-      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // otherwise all rows have been fetched meanwhile
+      if (!this.#tables.has(name)) this.#tables.set(name, new Table(name, raw, rows)); // skipped if all rows were fetched meanwhile
     });
   }
 }

@@ -6,11 +6,11 @@ type Value = string | number | boolean | undefined;
 type Shape = "role" | "tabindex" | "hidden" | "disabled" | "id" | "open" | "scope" | "start" | "selected";
 type Input = "href" | "download" | "type" | "value" | "placeholder" | "spellcheck";
 
-/** Attributes, handlers and styles of an element. true sets an attribute to "", and false and undefined leave it out. */
+/** Attributes, handlers and styles of an element. true sets an attribute to "". false and undefined leave it out. */
 interface Props extends Readonly<Partial<Record<Shape | Input, Value>>> {
   readonly class?: string;
   readonly title?: string | undefined;
-  /** CSS properties. They are set through the CSSOM, because the content security policy allows this. */
+  /** CSS properties. They are set through the CSSOM, because the content security policy forbids style attributes. */
   readonly style?: Readonly<Record<string, string>>;
   readonly click?: () => void;
   readonly on?: { readonly [Event in keyof HTMLElementEventMap]?: (e: HTMLElementEventMap[Event]) => void };
@@ -48,13 +48,13 @@ function apply(element: HTMLElement, { class: name, title, style, click, on, ...
   for (const [event, listener] of Object.entries(on ?? {})) element.addEventListener(event, listener as EventListener);
 }
 
-/** Returns a function that reads the page's colours, which are custom properties of the style sheet. */
+/** Returns a function that reads a colour of the page: a custom property of the style sheet, by name. */
 export function colours(): (name: string) => string {
   const style = getComputedStyle(document.documentElement);
   return (name) => style.getPropertyValue(`--${name}`).trim();
 }
 
-/** Reads styles in the light colours, in which the page is printed. */
+/** Calls @p read while the light colours are set, because the page is printed in these. */
 export function inLight<T>(read: () => T): T {
   const { dataset } = document.documentElement,
     before = dataset["theme"];
@@ -67,7 +67,7 @@ export function inLight<T>(read: () => T): T {
 
 let device = "GPU";
 
-/** From now on, replaces "GPU" in the page's texts by another word for devices. */
+/** Sets the word for devices. From now on, it replaces "GPU" in the page's texts. */
 export function callDevices(word: string): void {
   device = word;
 }
@@ -75,7 +75,7 @@ export function callDevices(word: string): void {
 const said = (text: string): string =>
   device === "GPU" ? text : text.replace(/\bGPU(?=s?\b)/g, device).replaceAll("CUDA graphs", "graphs of kernels");
 
-/** Appends children, without those that are null, undefined or false. */
+/** Appends children. Skips null, undefined and false. */
 export function append(parent: Node, children: readonly Child[]): void {
   for (const child of children) {
     if (child === null || child === undefined || child === false) continue;
@@ -90,14 +90,14 @@ export function fill(parent: HTMLElement, ...children: Child[]): void {
   append(parent, children);
 }
 
-/* Returns a text that names a control also after a redraw: its group, and its value, name or text. */
+/* Returns a text that identifies a control across redraws: its group, and its value, name or text. */
 function markOf(control: HTMLElement): string {
   const { value, name } = control.dataset,
     group = control.closest("[role=group]")?.getAttribute("aria-label") ?? "";
   return [control.tagName, group, value ?? name ?? control.getAttribute("aria-label") ?? control.textContent].join("\n");
 }
 
-/** Redraws an element. A control in it that had the focus keeps it or, if it is gone, gives it to @p otherwise. */
+/** Redraws an element. If a control in it had the focus, the same control gets it again; if that control is gone, @p otherwise gets it. */
 export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLElement): void {
   const at = document.activeElement,
     held = at instanceof HTMLElement && at !== root && root.contains(at) ? at : null,
@@ -111,7 +111,7 @@ export function keepFocus(root: HTMLElement, draw: () => void, otherwise?: HTMLE
 
 const NAMED: Readonly<Record<number, string>> = { 9: "\\t", 10: "\\n", 13: "\\r" };
 
-/** Makes text from a trace safe to show: replaces control characters, and characters that reorder or hide text, by escapes. */
+/** Makes text from a trace safe to show: escapes control characters, and characters that reorder or hide text. */
 export const visible = (text: string): string =>
   text.replace(/[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb]/g, (c) => {
     const code = c.charCodeAt(0);
@@ -120,7 +120,7 @@ export const visible = (text: string): string =>
 
 export const cut = (text: string, length = 160): string => (text.length > length ? `${text.slice(0, length - 1)}…` : text);
 
-/** Returns the longest beginning of a text that fits into the room [px] on a canvas; "" if only very little fits. */
+/** Returns the longest beginning of a text that fits into @p room [px] on a canvas; "" if hardly anything fits. */
 export function fitting(ctx: CanvasRenderingContext2D, text: string, room: number): string {
   let shown = text.slice(0, 200);
   for (let n = shown.length, width = 0; n > 1; ) {
@@ -132,7 +132,7 @@ export function fitting(ctx: CanvasRenderingContext2D, text: string, room: numbe
   return "";
 }
 
-/** Returns the part of a kernel's name that distinguishes it: without arguments, return type and namespaces. */
+/** Returns a kernel's name without arguments, return type and namespaces. */
 export function shortName(name: string): string {
   if (/^Mem(cpy|set) /.test(name)) return name;
   const plain = name
@@ -143,7 +143,7 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Shortens the names of kernels to the part that distinguishes them and, if several share this part, what follows it. */
+/** Shortens names of kernels as shortName() does. If several names become equal, also keeps what follows in the whole names. */
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));
@@ -154,7 +154,7 @@ export function shortNames(names: readonly string[], length: number): string[] {
   return tellApart(reported.map(visible), length);
 }
 
-/** Shortens names such that different names look different: of a beginning that several share, a part is dropped. */
+/** Shortens names so that different names still look different. If several begin alike, drops a part of the common beginning. */
 export function tellApart(names: readonly string[], length: number): string[] {
   const sorted = [...new Set(names)].sort(),
     shown = new Map<string, string>();
@@ -178,7 +178,7 @@ export function tellApart(names: readonly string[], length: number): string[] {
   return names.map((name) => shown.get(name)!);
 }
 
-const LONGEST = /[^]{1,16}/gu; // pieces of up to 16 characters, which are never broken
+const LONGEST = /[^]{1,16}/gu; // pieces of up to 16 characters; a line does not break inside of a piece
 
 /** Returns a text in which lines may break after separators in names, and inside very long pieces. */
 export function breakable(text: string): Child[] {
@@ -186,7 +186,7 @@ export function breakable(text: string): Child[] {
   return pieces.flatMap((piece, i) => (i === 0 ? [piece] : [h("wbr"), piece]));
 }
 
-/** A name from a trace, isolated from the text direction of its surroundings. */
+/** A name from a trace, isolated from the text direction of the text around it. */
 export function name(text: string, length = 160): HTMLElement {
   const shown = visible(text);
   return h("bdi", { class: "name", title: shown.length > length ? cut(shown, 2000) : undefined }, breakable(cut(shown, length)));

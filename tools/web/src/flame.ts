@@ -1,15 +1,15 @@
-/** A call tree as a flame graph: each call is as wide as its time, above its callees. */
+/** A call tree as a flame graph: the width of a call is its time, and its callees are below it. */
 import { Boxes, paintBox, type BoxesOptions, type Ctx } from "./canvas";
 import { cut, fitting, visible } from "./dom";
 import { readable } from "./timeline/theme";
 
-/** Rows of a call tree, each call before its callees. `color`: custom property of the colour. */
+/** The rows of a call tree. Each call comes before its callees. `color`: name of a custom property in the style sheet. */
 export type Tree = Readonly<{ n: number } & Record<"name" | "color", readonly string[]> & Record<"parent" | "time", readonly number[]>>;
 
-/** A call in the picture. `from` and `to` are its edges, as fractions of the whole width. */
+/** A call in the picture. `from` and `to` are its left and right edge, as fractions of the whole width. */
 export type Box = Readonly<Record<"row" | "depth" | "from" | "to", number>>;
 
-/** Lays out @p root, its callers and all calls below it (-1: all calls), without calls narrower than @p least. */
+/** Lays out @p root, its callers, and all calls below it. With -1, lays out all calls. Skips calls below @p least of the width. */
 export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   const above: number[] = [];
   for (let row = root; row >= 0; row = tree.parent[row]!) above.unshift(row);
@@ -34,11 +34,11 @@ export function flameLayout(tree: Tree, root: number, least: number): Box[] {
   return boxes;
 }
 
-/** Returns the rows whose names contain the text, and their time. A match inside of another match does not add to it. */
+/** Returns the rows whose names contain the text, and their total time. A match inside of another match adds no time. */
 export function findCalls(tree: Tree, text: string): { rows: Set<number>; time: number } {
   const wanted = text.trim().toLowerCase(),
     rows = new Set<number>(),
-    within = new Set<number>(); // rows that match, or that a match calls
+    within = new Set<number>(); // rows that match, and rows below a match
   let time = 0;
   for (let row = 0; row < tree.n && wanted !== ""; row++) {
     const found = tree.name[row]!.toLowerCase().includes(wanted),
@@ -64,7 +64,7 @@ export class Flame extends Boxes {
   #root: number;
   #found: ReadonlySet<number> | null = null;
 
-  /** @param root  the call that fills the width; -1: all */
+  /** @param root  the call that fills the width; -1: all calls */
   constructor(
     readonly tree: Tree,
     root: number,

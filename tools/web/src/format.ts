@@ -12,13 +12,13 @@ export function grouped(value: number, digits = 0): string {
   return sign + text + (part ? `.${part}` : "");
 }
 
-/** Returns the number of decimals, by the rounded value: two below 10, one below 1,000, otherwise none. */
+/** Returns the number of decimals: two if the rounded value is below 10, one if it is below 1,000, otherwise none. */
 export function digitsOf(value: number): number {
   const size = Math.abs(value);
   return size < 9.995 ? 2 : size < 999.95 ? 1 : 0;
 }
 
-/** A unit, of so many base units. */
+/** `factor`: number of base units in this unit. */
 export type Unit = Readonly<{ name: string; factor: number }>;
 
 const units = (names: string, step: number): readonly Unit[] => names.split(" ").map((name, i) => ({ name, factor: step ** i }));
@@ -43,7 +43,7 @@ function inUnit(value: number, unit: Unit): string {
   return grouped(scaled, unit.factor === 1 && Number.isInteger(value) ? 0 : digitsOf(scaled));
 }
 
-/** A time in prose, with its unit: "35.0 ms". From 120 s on, in minutes. */
+/** Writes a time in prose, with its unit, such as "35.0 ms". From 120 s on, writes minutes. */
 export function time(ns: number | null): string {
   if (ns === null) return NONE;
   const seconds = Math.round(Math.abs(ns) / 1e9);
@@ -52,11 +52,11 @@ export function time(ns: number | null): string {
   return inUnit(ns, unit) + SPACE + unit.name;
 }
 
-/* A number in a chosen unit stays below this, so it has at most five digits before the decimal point. */
+/* Upper limit of a number in a chosen unit. So it has at most five digits before the decimal point. */
 const WIDEST = 1e5;
 
-/* Returns the unit for numbers that are compared, as the terminal does: that of the largest or, if the smallest would have fewer than two
- * digits, a finer one in which the largest has at most five digits before the decimal point. */
+/* Returns the unit for numbers that are compared. The terminal chooses it in the same way. It is the unit of the largest number. If the
+ * smallest would then have fewer than two digits, it is a finer unit, in which the largest still is below WIDEST. */
 function sharedUnit(most: number, least: number, units: readonly Unit[]): Unit {
   let at = units.indexOf(unitOf(most, units));
   while (at > 0 && least < units[at]!.factor / 100 && most < WIDEST * units[at - 1]!.factor) at--;
@@ -69,7 +69,7 @@ function smallest(values: Iterable<number | null>): number {
   return least;
 }
 
-/** Writes times in one unit, because a sentence compares them: "0.70 ms" and "17.0 ms". */
+/** Writes times that a sentence compares, all in one unit, such as "0.70 ms" and "17.0 ms". */
 export function timesTogether(values: readonly (number | null)[]): string[] {
   const unit = sharedUnit(largest(values), smallest(values), TIMES);
   return values.map((value) => (value === null ? NONE : inUnit(value, unit) + SPACE + unit.name));
@@ -78,12 +78,13 @@ export function timesTogether(values: readonly (number | null)[]): string[] {
 export const byteColumnUnit = (values: readonly (number | null)[], memory: boolean): Unit =>
   sharedUnit(largest(values), smallest(values), memory ? MEMORY : SIZES);
 
-/* Tells times of single events, such as "mean_call_ns", from sums, such as "max_rank_ns". */
+/* Returns whether a column has times of single events, such as "mean_call_ns", and not sums, such as "max_rank_ns". */
 const isOfEvents = (name: string): boolean => /^(mean|median|min|max|p95|stddev)_/.test(name) && !name.includes("_rank_");
 
 type Times = Readonly<{ name: string; values: readonly (number | null)[] }>;
 
-/** Returns the unit of each time column. Sums share one, and so do times of events. A column that would be all 0.00 has a finer one. */
+/** Returns the unit of each time column. Columns of sums share a unit; columns of times of events share another. A column that would have
+ * only 0.00 gets a finer unit. */
 export function columnUnits(columns: readonly Times[]): Unit[] {
   const most = columns.map((column) => largest(column.values)),
     units = new Array<Unit | undefined>(columns.length);
@@ -106,13 +107,13 @@ export function columnUnits(columns: readonly Times[]): Unit[] {
   return units.map((unit) => unit ?? TIMES[0]!);
 }
 
-/** Returns the unit for all values of an axis or map: the unit of the largest value. */
+/** Returns the unit for all values of an axis or map: the unit that suits the largest value. */
 export const timeUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values), TIMES);
 
-/** Returns the unit for a map, whose cells have room for few digits: the largest value has two or more before the decimal point. */
+/** Returns the unit for a map, whose cells are small: the largest value has at least two digits before the decimal point. */
 export const mapUnit = (values: Iterable<number | null>): Unit => unitOf(largest(values) / 10, TIMES);
 
-/** Returns the unit for bytes: powers of 1,000 for messages, of 1,024 for memory. */
+/** Returns the unit for bytes. @p memory: true for powers of 1,024, which suit memory; false for powers of 1,000, which suit messages. */
 export function byteUnit(values: Iterable<number | null>, memory: boolean): Unit {
   return unitOf(largest(values), memory ? MEMORY : SIZES);
 }
@@ -123,12 +124,12 @@ function largest(values: Iterable<number | null>): number {
   return most;
 }
 
-/* Returns whether a value that is not zero would look like zero with these digits. */
+/* Returns whether a value other than zero would look like zero with this many decimals. */
 function vanishes(value: number, unit: Unit, digits: number): boolean {
   return value !== 0 && Math.abs(value) / unit.factor < 0.5 * 10 ** -digits;
 }
 
-/** Writes a value in a unit that is shown elsewhere. It has @p digits decimals, or three if it would look like zero otherwise. */
+/** Writes a value in a unit that is shown elsewhere. It has @p digits decimals. If it would look like zero then, it has three. */
 export function scaled(value: number | null, unit: Unit, digits?: number): string {
   if (value === null) return NONE;
   if (digits === undefined) return inUnit(value, unit);
@@ -136,7 +137,7 @@ export function scaled(value: number | null, unit: Unit, digits?: number): strin
   return value > 0 && vanishes(value, unit, 3) ? "<0.001" : grouped(value / unit.factor, 3);
 }
 
-/** Writes a value as scaled() does, but with at most one decimal, for places with little room. */
+/** Like scaled(), but with at most one decimal, for places with little room. */
 export function short(value: number, unit: Unit): string {
   const digits = unit.factor === 1 || Math.abs(value) >= 99.95 * unit.factor ? 0 : 1;
   return vanishes(value, unit, digits) ? `<${10 ** -digits}` : grouped(value / unit.factor, digits);
@@ -160,7 +161,7 @@ export function percent(value: number | null, digits = 0): string {
   return `${grouped(value, digits)}${SPACE}%`;
 }
 
-/** part / whole in percent; null if there is no whole. */
+/** Returns part / whole [%]; null if whole is not above 0. */
 export const share = (part: number, whole: number): number | null => (whole > 0 ? (100 * part) / whole : null);
 
 export const ratio = (value: number | null): string => (value === null ? NONE : grouped(value, 2));
@@ -172,17 +173,17 @@ export function significant(value: number): string {
   return grouped(value, Math.max(0, Math.min(9, 2 - Math.floor(Math.log10(size)))));
 }
 
-/** A speedup: "0.87×". */
+/** Writes a speedup, such as "0.87×". */
 export const times = (value: number | null): string => (value === null ? NONE : `${grouped(value, 2)}×`);
 
-/** Ends a sentence with a full stop, unless it is empty or ended. */
+/** Ends a sentence with a full stop, unless the text is empty or already ends with . ! or ? */
 export const ended = (text: string): string => text.replace(/[^.!?]$/, "$&.");
 
-/** Joins the parts of a sentence, except empty and missing parts. */
+/** Joins the parts of a sentence. Skips empty and missing parts. */
 export const joined = (between: string, ...parts: readonly (string | null | undefined | false)[]): string =>
   parts.filter(Boolean).join(between);
 
-/** A count with its noun: "1 rank", "8 ranks". */
+/** Writes a count with its noun, such as "1 rank" or "8 ranks". */
 export const count = (n: number, one: string, many = `${one}s`): string => `${grouped(n)} ${n === 1 ? one : many}`;
 
 /** Writes exact nanoseconds, for tables and tooltips. */
@@ -192,7 +193,7 @@ export function exact(value: number | string | null, unit = ""): string {
   return unit ? `${text}${SPACE}${unit}` : text;
 }
 
-/** Returns the runs of consecutive numbers, ascending, each as first and last. */
+/** Returns the runs of consecutive numbers, in ascending order, each as its first and last number. */
 export function runsOf(values: readonly number[]): [number, number][] {
   const runs: [number, number][] = [];
   for (const value of [...values].sort((a, b) => a - b)) {
@@ -203,7 +204,7 @@ export function runsOf(values: readonly number[]): [number, number][] {
   return runs;
 }
 
-/** Writes numbers as ranges: "0–3, 8, …", at most @p most ranges. */
+/** Writes numbers as ranges, such as "0–3, 8, …". @p most: maximum number of ranges. */
 export function ranges(values: readonly number[], most = Infinity): string {
   const parts = runsOf(values).map(([first, last]) => (first === last ? String(first) : `${first}–${last}`));
   return parts.length > most ? `${parts.slice(0, most).join(", ")}, …` : parts.join(", ");
@@ -216,7 +217,7 @@ export function median(values: readonly number[]): number | null {
   return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
 }
 
-/** Returns the value of a key in a map. If there is none, makes it and keeps it. */
+/** Returns the value of a key in a map. If the map lacks the key, adds it with the value that @p make returns. */
 export function entry<K, V>(map: { get(key: K): V | undefined; set(key: K, value: V): unknown }, key: K, make: () => V): V {
   let value = map.get(key);
   if (value === undefined) map.set(key, (value = make()));
@@ -235,7 +236,7 @@ export function sum(values: Iterable<number | null>): number {
   return total;
 }
 
-/** Return minimum and maximum; Infinity and -Infinity if there are no values. */
+/** least() and most() return the minimum and the maximum. Without values, these are Infinity and -Infinity. */
 export function least(values: Iterable<number>): number {
   let found = Infinity;
   for (const value of values) if (value < found) found = value;
@@ -248,7 +249,7 @@ export function most(values: Iterable<number>): number {
   return found;
 }
 
-/** Floating-point operations with an SI prefix: "54.4 TFLOP". */
+/** Writes a number of floating-point operations with an SI prefix, such as "54.4 TFLOP". */
 export function flop(value: number | null): string {
   if (value === null) return NONE;
   const step = value > 0 ? Math.min(6, Math.max(0, Math.floor(Math.log10(value) / 3))) : 0,

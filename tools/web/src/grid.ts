@@ -9,17 +9,16 @@ import { whereOf } from "./where";
 
 export type Write = (value: Cell) => Child;
 
-/** The columns of a table as a text, such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each column has its name and, after
- * ":", its heading. If it is not drawn as a plain value, the text in <> says how it is drawn:
+/** The columns of a table as a text, such as "rank; idle_ns: idle; lost_ns<bar sync>: the GPU lost". Each item is the name of a column, and
+ * its heading after ":". A text in <> says how the column is drawn:
  * - `name` or `narrow`: at most two lines of a name from a trace;
  * - `kernel`: the shortened name of a kernel;
  * - `bar COLOUR`: a bar next to the value; `percent COLOUR`: a bar for a value from 0 to 100;
  * - `bytes`, `memory`, `significant` or `flop`: each number with its own unit;
  * - `kind`: the name of a kind of collective;
  * - `spare`: the column is left out on narrow pages.
- *
- * The lint page_is_formatted_and_sound checks the names. An item may also be an object that describes a column, or a list of items. false
- * is left out. */
+ * The lint page_is_formatted_and_sound checks the names. An item may also be an object that describes a column, or a list of items. An item
+ * that is false is left out. */
 export type ColumnItem<N extends TableName> = string | false | GridColumn<N> | readonly (string | false | GridColumn<N>)[];
 
 const WRITERS: Readonly<Record<string, (value: number) => string>> = {
@@ -66,8 +65,8 @@ export interface GridColumn<N extends TableName = TableName> {
   readonly kernel?: boolean; // the value is the name of a kernel, and is shortened
   /** Returns the colour of a bar next to the value, or undefined. The largest value of the column fills the bar. */
   readonly bar?: (row: number) => string | undefined;
-  readonly percent?: string; // draws a share of 100 as a bar of this colour
-  /** Draws the cell's content. @p write formats the value as the column would. */
+  readonly percent?: string; // draws a value from 0 to 100 as a bar of this colour
+  /** Draws the cell's content. @p write formats a value as the column does by default. */
   readonly draw?: (row: number, write: Write) => Child;
   /** Formats each number with its own unit, so that the heading has none. */
   readonly write?: (value: number) => string;
@@ -76,14 +75,14 @@ export interface GridColumn<N extends TableName = TableName> {
 }
 
 export interface GridOptions<N extends TableName = TableName> {
-  readonly label?: string; // label for screen readers; default: the heading above
+  readonly label?: string; // label for screen readers; default: the heading above the table
   readonly rows?: readonly number[];
   readonly sort?: Sort<N> | undefined; // "-idle_ns": largest first; default: the order of the table
   /** A filter that the reader types: conditions (where.ts), and text that must occur in at least one column of a row. */
   readonly filter?: string | undefined;
   readonly exact?: boolean; // shows exact integers instead of one unit per column
   readonly first?: number;
-  readonly known?: boolean; // leaves out columns that have no value in these rows
+  readonly known?: boolean; // leaves out columns that have no value in any shown row
   readonly onSort?: (sort: Sort<N>) => void;
   readonly link?: (row: number) => string | undefined;
   /** Returns whether the row's details are shown next to the table. */
@@ -91,11 +90,11 @@ export interface GridOptions<N extends TableName = TableName> {
 }
 
 const FIRST = 100;
-const LONG_NAME = 56; // longest name that fits in two lines, or next to a few short columns
+const LONG_NAME = 56; // a name up to this length fits in two lines, or next to a few short columns
 const NAME_LEAST = 26; // texts up to this length are not broken
 const NAME_SHORT = 12; // names up to this length are not broken
 
-/** Returns whether a column has numbers. Numbers that a double cannot hold are texts. */
+/** Returns whether a column has numbers. Integers beyond the precision of a double are stored as texts. */
 const isNumeric = (column: Column): boolean => column.type === "int" || column.type === "real";
 const amount = (value: Cell): Cell => (typeof value === "string" ? Number(value) : value);
 
@@ -109,7 +108,7 @@ export class Writer {
   readonly right: boolean;
   readonly #write: (value: Cell) => Child;
 
-  /** @param options.time unit of times that columns share; default: the unit that suits the column */
+  /** @param options.time unit that the table's columns of times share; default: the unit that suits this column */
   constructor(column: Column, values: readonly Cell[], options: { exact: boolean; memory: boolean; time?: f.Unit | undefined }) {
     const exact = (value: Cell) => (typeof value === "boolean" ? exactCell(value) : f.exact(value));
     this.right = isNumeric(column);
@@ -126,7 +125,7 @@ export class Writer {
       this.#write = (value) => f.scaled(Number(value), unit, digits);
     } else if (!options.exact && column.type === "real") {
       const digits = column.unit === "%" ? 1 : 2,
-        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as a p-value of 0.0005, which must not look like 0
+        isSmall = (value: number) => value !== 0 && Math.abs(value) < 0.5 * 10 ** -digits, // such as 0.0005, which must not look like 0
         small = (value: number) =>
           column.unit === "%" && value > 0 && value < 0.005 ? `<${f.SPACE}0.01` : String(Number(value.toPrecision(1)));
       this.#write = (value) => (typeof value !== "number" ? exactCell(value) : isSmall(value) ? small(value) : f.grouped(value, digits));
@@ -176,7 +175,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
   /* The label is set later, because headingOver() works only after the element is in the document. */
   queueMicrotask(() => scroll.setAttribute("aria-label", options.label ?? headingOver(scroll)));
-  /* Units that suit all rows. Rows that a filter hides count, too, because a number in the filter is in the column's unit. */
+  /* Units that suit all rows, also rows that the filter hides. Otherwise, a filter would change the unit in which its own number is
+   * read. */
   const units = timeUnits();
   const writers = columns.map(
     ({ column }) =>
@@ -222,7 +222,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     );
   }
 
-  /* Time columns that are compared share a unit. Columns with points in time have a separate unit. */
+  /* Returns the unit of each time column. Times that are compared share a unit. Columns with points in time have a separate one. */
   function timeUnits(): Map<ColumnOf<N>, f.Unit> {
     const times = columns
       .filter(({ write }) => !write)
@@ -303,7 +303,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
 
   const largest = new Map<ColumnOf<N>, number>();
 
-  /* Returns the function that draws a column's cells; undefined if only the value is shown. */
+  /* Returns the function that draws a column's cells; undefined if the cells show only the value. */
   function drawerOf({ column, name: wide, bar, percent, draw }: GridColumn<N>): GridColumn<N>["draw"] {
     const value = (row: number) => table.num(row, column);
     if (wide) return (row) => longName(table.text(row, column), wide === "narrow");
@@ -324,7 +324,7 @@ function alignBars(cells: readonly Element[]): void {
   for (const each of values) each.style.setProperty("--chars", `${longest}ch`);
 }
 
-/* Shortens a column's long names so that they stay different. The whole name is shown on hover. */
+/* Shortens a column's long names so that different names look different. The whole name is shown on hover. */
 function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   const names = cells.map((cell) => cell.querySelector<HTMLElement>(".name.long")).filter((each) => each !== null),
     whole = names.map((each) => each.title);
@@ -335,7 +335,7 @@ function tellNames(cells: readonly Element[], shorten: typeof tellApart): void {
   });
 }
 
-/** Sorts rows by one column, with nulls last. "-name": largest first. */
+/** Sorts rows by one column, with nulls last. If @p sort is "-name", the largest value comes first. */
 export function sortRows<N extends TableName>(table: Table<N>, rows: readonly number[], sort: Sort<N>): number[] {
   const down = sort.startsWith("-");
   const column = (down ? sort.slice(1) : sort) as ColumnOf<N>;
@@ -349,7 +349,7 @@ export function sortRows<N extends TableName>(table: Table<N>, rows: readonly nu
   return [...rows].sort((a, b) => compare(table.cell(a, column), table.cell(b, column)));
 }
 
-/** Returns rows as CSV (RFC 4180). Text that a spreadsheet would evaluate as a formula gets a leading quote. */
+/** Returns rows as CSV (RFC 4180). If a spreadsheet would evaluate a text as a formula, puts a quote before it. */
 export function csvOf(table: Table, rows: readonly number[]): string {
   const names = table.columns.map((column) => column.name);
   return csvText([names, ...rows.map((row) => names.map((name) => table.cell(row, name)))]);

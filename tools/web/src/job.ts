@@ -10,7 +10,7 @@ export function deviceWord(job: Job): string {
   return (job.rowsOf("job.job") > 0 && job.table("job.job").text(0, "device_kind")) || "GPU";
 }
 
-/** Returns whether all inputs are profiles of TensorFlow or JAX. These lack step phases, modules and PyTorch's loader. */
+/** Returns whether all inputs are profiles of TensorFlow or JAX. These lack step phases, modules and PyTorch's data loader. */
 export function ofXla(job: Job): boolean {
   const table = job.table("job.format");
   return table.n > 0 && table.rows.every((_, row) => ["xplane", "trace_viewer"].includes(table.text(row, "format") ?? ""));
@@ -19,8 +19,8 @@ export function ofXla(job: Job): boolean {
 export const hasGrids = (job: Job): boolean => deviceWord(job) === "GPU" || !ofXla(job);
 export const tellsTensorCores = (job: Job): boolean => deviceWord(job) === "GPU";
 
-/** Returns the ranks with a trace, ascending, the host of each, the ranks of the job without one (if there are many, only the first),
- * their number, and the number of hosts of the job. */
+/** `ranks`: ranks with a trace, ascending. `host`: host of each. `hosts`: the different hosts. `missing`: ranks without a trace, at most
+ * 65,536. `missingCount`: number of all ranks without a trace. `hostCount`: number of the job's hosts. */
 export function ranksOf(job: Job) {
   const table = job.table("job.rank");
   const ranks = table.nums("rank").map((rank) => rank ?? -1);
@@ -56,7 +56,7 @@ export const communicates = (job: Job): boolean => total(job, "comm_ns") > 0;
 
 export type Kind = ReturnType<typeof kinds>[number];
 
-/** Returns the kinds of collectives. The values of a kind are sums over ranks. The kind with the largest time comes first. */
+/** Returns the kinds of collectives, the one with the largest time first. The values of a kind are sums over ranks. */
 export function kinds(job: Job) {
   const found = job
     .table("overlap.kind")
@@ -89,29 +89,29 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** What to write in place of the AllReduces of a job without any. Kernels of unknown kind may be AllReduces. */
+/** Returns what to write for a job without AllReduces. Kernels of unknown kind may be AllReduces. Then "none identified by name". */
 export const withoutAllReduce = (all: readonly Kind[]): string =>
   all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 
 export const kindWord = (kind: string | null): string => KIND_WORDS[kind ?? ""] ?? kind ?? "";
 
-/** Returns the name of a process group, the same everywhere: "0 (default_pg)". Before PyTorch 2.4 a missing description is "undefined". */
+/** Returns how the page names a process group, such as "0 (default_pg)". Before PyTorch 2.4, a missing description is "undefined". */
 export function groupWord(group: string | null, description: string | null): string {
   const more = description !== "undefined" && description !== group ? description : null;
   return group && more ? `${group} (${more})` : more || group || "";
 }
 
-/** As groupWord(), with the description that groups.group has. */
+/** Like groupWord(), but takes the description from groups.group. */
 export function groupName(job: Job, group: string | null): string {
   const table = job.table("groups.group");
   return groupWord(group, table.text(table.find({ group }), "description"));
 }
 
-/** A sentence of tmerge's tables, with kinds of collectives spelled as on the page. */
+/** Returns a sentence from tmerge's tables, with kinds of collectives spelled as on the page. */
 export const kindsIn = (text: string): string =>
   text.replace(/\b[a-z]+\b/g, (word) => (/^(all|reduces|sendr)/.test(word) ? kindWord(word) : word));
 
-/** Returns how many communication kernels were matched over ranks, of how many, and their share [%]; null if there are none. */
+/** `matched`: number of communication kernels that were matched over ranks. `all`: number of all such kernels. `percent`: their share. */
 export function matchedShare(job: Job): { matched: number; all: number; percent: number | null } {
   const all = job.table("overlap.kind").sum("count");
   const unmatched = job.table("clock.check").amount(0, "unmatched");
@@ -119,7 +119,7 @@ export function matchedShare(job: Job): { matched: number; all: number; percent:
   return { matched, all, percent: f.share(matched, all) };
 }
 
-/** Returns the word of the verdict on stragglers, and the state that gives its colour: "good" only if it clears all ranks. */
+/** `word`: the verdict on stragglers. `state`: decides its colour; "good" only if the verdict clears all ranks. */
 export function straggling(job: Job): { word: string | null; state: State | undefined } {
   const table = job.table("stragglers.job"),
     word = table.text(0, "verdict");
@@ -128,7 +128,7 @@ export function straggling(job: Job): { word: string | null; state: State | unde
   return { word, state };
 }
 
-/** Returns a note that the first steps charge ranks less, if ranks cause much of the waiting through others; otherwise "". */
+/** If ranks cause much of the waiting through other ranks, returns a note that the first steps charge them too little. Otherwise "". */
 export function firstStepsLess(job: Job): string {
   const table = job.table("stragglers.rank"),
     indirect = table.sum("indirect_ns"),
@@ -138,7 +138,7 @@ export function firstStepsLess(job: Job): string {
     : "";
 }
 
-/** Returns the clocks' uncertainty u and the skew of arrivals [ns], if the skew is below 2 sqrt(u^2 + u^2); otherwise null. */
+/** Compares the clocks' uncertainty u with the skew of arrivals [ns]. Returns both if the skew is below 2 sqrt(u^2 + u^2), else null. */
 export function coarseClocks(job: Job): { uncertainty: number; skew: number } | null {
   const skew = job.table("collectives.kind").most("median_skew_ns");
   const several = (job.table("clock.rank").most("domain") ?? 0) > 0;
@@ -168,7 +168,7 @@ export function worstUncertainty(job: Job): number | null {
 }
 export type Verdict = Readonly<Record<"title" | "view" | "link", string> & { state: State; text: string | null }>;
 
-/** Returns the page's first sentence, as in the terminal: which rank delays the job, else what costs most, else that nothing does. */
+/** Returns the page's first sentence, as in the terminal: which rank delays the job or, if none does, what costs most. */
 export function verdict(job: Job): Verdict {
   const table = job.table("stragglers.job");
   const { word, state } = severalRanks(job) ? straggling(job) : { word: null, state: undefined };
@@ -182,7 +182,7 @@ export function verdict(job: Job): Verdict {
   return severalRanks(job) || total(job, "window_ns") === 0 ? { ...rest, title: title || rest.title, text: evidence ?? rest.text } : rest;
 }
 
-/** Returns the text of whatif.job without the verdict's headline, if it begins with this headline. Returns null if nothing is left. */
+/** Returns the headline of whatif.job. If it begins with the verdict's headline, cuts that off. Returns null if nothing is left. */
 export function savedText(job: Job): string | null {
   const said = job.table("stragglers.job").text(0, "headline") ?? "",
     text = job.table("whatif.job").text(0, "headline");
@@ -259,14 +259,14 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
-/* Returns the text of an advice. If it begins with the words of the title, cuts these off. */
+/* Returns the text of an advice. If it begins with the words of the title, cuts them off. */
 function adviceText(text: string, title: string): string {
   const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
   const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
 
-/** Returns a row of advice.item as a short title, a text that does not repeat the title, and the view with the evidence. */
+/** Returns for a row of advice.item: a short title, the text without the words of the title, and the view with the evidence. */
 export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
@@ -281,10 +281,9 @@ export function adviceItem(job: Job, row: number) {
   return { state, title, text: adviceText(table.text(row, "text") ?? "", title), view };
 }
 
-/** States, most severe first. */
 export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];
 
-/** Returns the most severe state of the advice whose evidence this view shows; undefined if there is none. */
+/** Returns the most severe state of all advice whose evidence is in this view; undefined if there is none. */
 export function adviceState(job: Job, view: string): State | undefined {
   const states = job
     .table("advice.item")

@@ -1,4 +1,4 @@
-/** Lines over time: thin and strong lines, a band in place of too many lines, and a limit. */
+/** Lines over time: thin and thick lines, a band in place of too many lines, and a limit. */
 import { drawChart } from "./chart";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -14,16 +14,16 @@ interface LineChartOptions {
   readonly band?: ReturnType<typeof bandOf> | undefined;
   readonly limit?: { readonly value: number; readonly label: string } | undefined;
   readonly unit: f.Unit;
-  /** true: a value stays the same until the next one; false: values are interpolated. */
+  /** true: a value holds until the next one; false: values are interpolated. */
   readonly steps: boolean;
   readonly write: (value: number) => string;
 }
 
 const BUCKETS = 256;
 
-export const LINES_MAX = 12; // more lines than this are drawn as a band
+export const LINES_MAX = 12; // if there are more lines, they are drawn as a band
 
-/** Draws the chosen lines, and the others as thin lines or, if there are many, as a band. `words` says which of the two. */
+/** Returns the lines and the band to draw. The lines @p others are thin or, if there are many, a band. `words` explains which. */
 export function amid(chosen: readonly Line[], others: readonly Line[], word: string) {
   const all = [...chosen.slice(0, 1), ...others],
     many = all.length > LINES_MAX;
@@ -38,7 +38,7 @@ export function amid(chosen: readonly Line[], others: readonly Line[], word: str
   };
 }
 
-/** Builds the band: each line's maximum in each time bucket, then the minimum, median and maximum of these over lines. */
+/** Makes the band. First takes the maximum of each line in each time bucket. Then takes their minimum, median and maximum over lines. */
 export function bandOf(lines: readonly (readonly (readonly [number, number])[])[]) {
   const from = f.least(lines.map((points) => points[0]?.[0] ?? Infinity));
   const to = f.most(lines.map((points) => points[points.length - 1]?.[0] ?? -Infinity));

@@ -6,7 +6,7 @@ import { deviceWord } from "./job";
 import { hangTabs, reportTabs } from "./views";
 import { diffTabs } from "./views/diff/summary";
 
-/* Starts the page as soon as the tables are there, which come before the script in the document. */
+/* Starts the page as soon as the tables are parsed. They come before the script in the document. */
 async function start(tables: HTMLElement): Promise<void> {
   const job = new Job(new TextDecoder().decode(await unpacked(tables)));
   document.querySelector(".unopened")?.remove();

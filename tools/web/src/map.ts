@@ -1,8 +1,8 @@
-/** Heat maps of rows by columns. In a map of up to 1,500 cells, each cell is an element; a larger map is drawn on a canvas. */
+/** Heat maps of rows by columns. In a map of up to 1,500 cells, each cell is an element. A larger map is drawn on a canvas. */
 import { h, type Child } from "./dom";
 import { tip } from "./ui";
 
-/** `partial`: the cell is hatched, because only a part of it was recorded. */
+/** `partial`: only a part of the cell's time was recorded, so the cell is hatched. */
 export type MapCell = Readonly<{ value: number | null; text: string; href?: string; tip: () => Child; partial?: boolean }>;
 
 export interface HeatMap {
@@ -10,22 +10,22 @@ export interface HeatMap {
   readonly rows: readonly string[];
   readonly columns: readonly string[];
   readonly cell: (row: number, column: number) => MapCell | null;
-  /** The ramp from which the cells have their colours. There is one for waiting and one for work. */
+  /** The ramp of colours for the cells. There is one for waiting and one for work. */
   readonly ramp: "wait" | "work";
   /** Value at which the colours begin. Lower values have the background colour, so that noise is not visible. */
   readonly from?: number;
-  /** Value with the strongest colour; default: the largest value. A larger value keeps small differences from using the whole ramp. */
+  /** Value with the strongest colour; default: the largest value. If `to` is above the largest value, small differences stay pale. */
   readonly to?: number;
   readonly nothing?: string; // text in a row that has no values
 }
 
 const CELLS_MAX = 1500;
 const LABEL_HEIGHT = 15,
-  LABEL_WIDTH = 7, // px: height of a line, width of a character
+  LABEL_WIDTH = 7, // [px] LABEL_HEIGHT: height of a line. LABEL_WIDTH: width of a character.
   LABEL_GAP = 10,
-  LABELS_ROOM = 640; // px: total width of all columns on a narrow page
+  LABELS_ROOM = 640; // [px] total width of all columns on a narrow page
 const ROWS_TALL = 5000; // with more rows than this, the canvas would exceed the browser's height limit
-export const ROWS_NAMED = 96; // maximum number of rows of a map in which every row has a label
+export const ROWS_NAMED = 96; // up to this many rows, every row has a label
 
 function place(value: number, from: number, to: number): number {
   return to > from ? Math.max(0, Math.min(1, (value - from) / (to - from))) : 0;
@@ -44,7 +44,7 @@ export function heatMap(map: HeatMap): HTMLElement {
   return map.rows.length * map.columns.length <= CELLS_MAX && map.rows.length <= ROWS_NAMED ? cells(map, from, to) : painted(map, from, to);
 }
 
-/* Splits labels such as "step 3" into their common word and their numbers. Returns "" as the word if labels do not have this form. */
+/* Splits labels such as "step 3" into their common word and their numbers. If not all labels have this form, returns "" as the word. */
 function headings(labels: readonly string[]): { word: string; short: readonly string[] } {
   const word = /^(\S+) \d+$/.exec(labels[0] ?? "")?.[1];
   return word && labels.every((label) => label.startsWith(`${word} `) && /^\d+$/.test(label.slice(word.length + 1)))
@@ -104,7 +104,7 @@ function cellElement(map: HeatMap, r: number, c: number, from: number, to: numbe
   return tip(element, cell.tip);
 }
 
-/* Arrow keys move between cells; Tab leaves the map. */
+/* Arrow keys move between cells. Tab leaves the map. */
 function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   const step = { ArrowLeft: -1, ArrowRight: 1, ArrowUp: -n, ArrowDown: n }[event.key];
   const all = [...grid.querySelectorAll<HTMLElement>(".cell")];
@@ -118,7 +118,7 @@ function walk(event: KeyboardEvent, grid: HTMLElement, n: number): void {
   next.focus();
 }
 
-/** Reads the 21 colours of a ramp from the style sheet. Returns the colours of the cells or, if asked, of the text on them. */
+/** Reads the 21 colours of a ramp from the style sheet. @p what: "backgroundColor" for the cells, "color" for the text on them. */
 export function rampColors(ramp: string, what: "backgroundColor" | "color" = "backgroundColor"): string[] {
   const probe = document.body.appendChild(h("span.cell"));
   const colors: string[] = [];
@@ -130,7 +130,7 @@ export function rampColors(ramp: string, what: "backgroundColor" | "color" = "ba
   return colors;
 }
 
-/* Returns the number of rows or columns from one label to the next, for labels of size @p room and rows of size @p size. */
+/* If every n-th row or column has a label, returns the smallest n without overlaps. @p room: size of a label. @p size: size of a row. */
 function labelStep(room: number, size: number): number {
   let step = 1;
   while (step * size < room) step *= 2;
@@ -140,7 +140,7 @@ function labelStep(room: number, size: number): number {
 const labelsOf = (names: readonly string[], step: number, side: "top" | "left"): HTMLElement[] =>
   names.flatMap((label, i) => (i % step === 0 ? [h("span", { style: { [side]: `${(100 * (i + 0.5)) / names.length}%` } }, label)] : []));
 
-/* Lets the pointer and arrow keys select a cell of a painted map. Returns its words, and a frame around it. */
+/* Lets the reader select a cell of a painted map with the pointer and the arrow keys. Returns the cell's text, and a frame around it. */
 function reader({ rows, columns, cell }: HeatMap, canvas: HTMLCanvasElement) {
   const readout = h("p.note.map-readout", { "aria-live": "polite" }, "Point at a cell, or move with the arrow keys, to read it."),
     cursor = h("span.map-cursor", { hidden: true });

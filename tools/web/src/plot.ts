@@ -1,9 +1,9 @@
-/** Contents of a chart with two axes, and how to draw it: lines, areas between two lines, marks. */
+/** The content of a chart with two axes, and how to draw it: lines, areas between two lines, marks. */
 import { fillBox, stroke, strokeLine, type Ctx } from "./canvas";
 import * as f from "./format";
 import { roundTicks } from "./stack";
 
-/** `log`: from one power of ten to another; `write` formats a tick; `whole`: ticks at whole numbers only. */
+/** `log`: the axis is logarithmic, from one power of ten to another. `write` formats a tick. `whole`: ticks only at whole numbers. */
 export type Axis = Readonly<
   Record<"min" | "max", number> & { name: string; write?: (value: number) => string } & Partial<Record<"log" | "whole" | "lines", boolean>>
 >;
@@ -16,9 +16,9 @@ export interface PlotLine {
   readonly width: number;
   readonly opacity?: number;
   readonly dash?: readonly number[];
-  /** true: a value stays the same until the next one; default: values are interpolated. */
+  /** true: a value holds until the next one; default: values are interpolated. */
   readonly steps?: boolean;
-  readonly label?: string; // label of the line, above the end that `labelled` names
+  readonly label?: string; // text above one end of the line; `labelled` says which end
   readonly labelled?: "begin" | "end";
 }
 
@@ -30,12 +30,12 @@ export type PlotArea = Readonly<{
   steps?: boolean;
 }>;
 
-/** `path`: SVG path in a box of 10 by 10; default: a disc. */
+/** `path`: SVG path of the shape, in a box of 10 by 10; default: a disc. */
 export type Mark = Readonly<{ at: Place; path?: string; size: number; fill: string; opacity?: number; edge?: string; edgeWidth?: number }>;
 
 export type Plot = Readonly<{ x: Axis; y: Axis; areas?: readonly PlotArea[]; lines?: readonly PlotLine[]; marks?: readonly Mark[] }>;
 
-/** The font, and the colours of everything that is not data. `ground` is the background. */
+/** The font, and the colours of everything except data. `ground` is the background. */
 export type Ink = Readonly<Record<"text" | "axis" | "line" | "ground" | "font", string>>;
 
 const LEFT = 58,
@@ -74,14 +74,14 @@ export class Scales {
     return this.height - BOTTOM - Scales.#share(this.plot.y, value) * (this.height - TOP - BOTTOM);
   }
 
-  /** Returns the values on both axes at a position [px]; null outside the axes. */
+  /** Returns the values on both axes at a position [px]; null if the position is outside of the axes. */
   values(x: number, y: number): Place | null {
     const h = (x - LEFT) / (this.width - LEFT - RIGHT),
       v = (this.height - BOTTOM - y) / (this.height - TOP - BOTTOM);
     return h < 0 || h > 1 || v < 0 || v > 1 ? null : [Scales.#value(this.plot.x, h), Scales.#value(this.plot.y, v)];
   }
 
-  /** Returns the index of the mark at a position, the topmost if several overlap; -1 if there is none. */
+  /** Returns the index of the mark at a position; -1 if there is none. If several overlap, the topmost. */
   markAt(x: number, y: number): number {
     const marks = this.plot.marks ?? [];
     for (let i = marks.length - 1; i >= 0; i--) {
@@ -92,14 +92,14 @@ export class Scales {
   }
 }
 
-/** Returns a logarithmic axis around these values, from one power of ten to another. */
+/** Returns the ends of a logarithmic axis around these values, which are powers of ten. */
 export function decades(values: readonly number[]): { min: number; max: number } {
   const low = Math.floor(Math.log10(f.least(values))),
     high = Math.ceil(Math.log10(f.most(values)) + 1e-9);
   return { min: 10 ** low, max: 10 ** Math.max(high, low + 1) };
 }
 
-/** Returns round values for an axis with room for about @p n ticks. */
+/** Returns about @p n round values for the ticks of an axis. */
 export function axisTicks(axis: Axis, n: number): number[] {
   if (axis.log) {
     const low = Math.round(Math.log10(axis.min)),
@@ -114,17 +114,17 @@ export function axisTicks(axis: Axis, n: number): number[] {
   return Array.from({ length: Math.max(0, last - first + 1) }, (_, i) => (first + i) * by);
 }
 
-/* Returns a function that writes ticks with as few digits as distinguish neighbours. */
+/* Returns a function that writes a tick. It uses as few digits as distinguish neighbouring ticks. */
 function writerOf(axis: Axis, ticks: readonly number[]): (value: number) => string {
   const step = ticks.length > 1 ? ticks[1]! - ticks[0]! : 1,
     digits = Math.max(0, Math.min(9, -Math.floor(Math.log10(step) + 1e-9)));
-  const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // such as 2.5
+  const rest = Math.abs(step * 10 ** digits - Math.round(step * 10 ** digits)) > 1e-6 ? 1 : 0; // one more decimal for steps such as 2.5
   if (axis.write) return axis.write;
   if (digits + rest > DIGITS_MOST) return (value) => (value === 0 ? "0" : scientific(value, digits + rest));
   return (value) => f.grouped(value, digits + rest);
 }
 
-/* Writes a value rounded to this decimal place, without trailing zeros: 1.5e−6. */
+/* Writes a value in powers of ten, such as 1.5e−6. Rounds it to this decimal place, and drops trailing zeros. */
 function scientific(value: number, place: number): string {
   const digits = Math.max(0, Math.floor(Math.log10(Math.abs(value)) + 1e-9) + place);
   return value
@@ -196,7 +196,7 @@ function drawLine(ctx: Ctx, line: PlotLine, scales: Scales): void {
   ctx.globalAlpha = 1;
 }
 
-/* Draws a line's label. Called after all lines are drawn, so that none crosses it. */
+/* Draws a line's label. Call it after all lines are drawn, so that no line crosses the label. */
 function drawLabel(ctx: Ctx, line: PlotLine, scales: Scales, ink: Ink): void {
   const begin = line.labelled === "begin",
     last = line.points[begin ? 0 : line.points.length - 1];
@@ -218,7 +218,7 @@ function drawArea(ctx: Ctx, area: PlotArea, scales: Scales): void {
   const high = area.points.map(([x, , y]): Place => [x, y]);
   trace(ctx, high, scales, area.steps ?? false);
   for (let i = area.points.length - 1, after = 0; i >= 0; i--) {
-    // the area's outline goes back from the last point along the lower edge
+    // the outline of the area goes back along the lower edge, from the last point to the first
     const [px, low] = area.points[i]!,
       y = scales.y(low);
     if (area.steps && i < area.points.length - 1) ctx.lineTo(after, y);

@@ -1,4 +1,4 @@
-/** Points on two logarithmic axes: bandwidth against size, and rooflines. */
+/** Points on two logarithmic axes: bandwidth by size, and rooflines. */
 import { longName } from "./cells";
 import { drawChart, type Theme } from "./chart";
 import type { ColumnOf, Table, TableName } from "./data";
@@ -7,7 +7,7 @@ import * as f from "./format";
 import { decades, type Axis, type PlotLine } from "./plot";
 import { lines } from "./ui";
 
-/** A point, for a row of a table, with the index of its marker shape. */
+/** A point, which stands for a row of a table. `shape`: index of its marker. */
 export type Spot = Readonly<Record<"row" | "size" | "shape", number> & { at: readonly [number, number]; hollow?: boolean }>;
 
 type Ends = ReturnType<typeof decades>;
@@ -15,14 +15,14 @@ type Roof = Omit<PlotLine, "color" | "width" | "dash">;
 
 interface Scatter {
   readonly label: string;
-  /** For each axis its name, the function that writes its ticks, and further values that it must include. */
+  /** For each axis: its name, a function that writes its ticks, and `also`, values that it must include. */
   readonly axes: Readonly<Record<"x" | "y", Pick<Axis, "name" | "write"> & { readonly also?: readonly number[] }>>;
   readonly color: keyof Theme;
   readonly spots: readonly Spot[];
   readonly chosen?: number | undefined; // the row whose point has a thick edge
   readonly tip: (row: number) => Child;
   readonly click?: ((row: number) => void) | undefined;
-  /** Returns the dashed lines between the given ends of the axes. */
+  /** Returns the dashed lines. @p x and @p y are the ends of the axes. */
   readonly roofs?: (x: Ends, y: Ends) => readonly Roof[];
 }
 
@@ -43,7 +43,7 @@ function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatt
       lines: roofs?.(x, y).map((roof) => ({ ...roof, color: theme["ink-2"], width: 1.5, dash: [6, 4] })) ?? [],
       marks: spots.map(({ row, at, size, shape, hollow }) => ({
         at,
-        path: PATHS[shape % PATHS.length]!, // repeats after eight kinds
+        path: PATHS[shape % PATHS.length]!, // the ninth shape is the first one again
         size,
         fill: hollow ? theme.page : theme[color],
         opacity: row === chosen ? 1 : 0.85,
@@ -54,13 +54,13 @@ function scatter({ label, axes, color, spots, chosen, tip, click, roofs }: Scatt
   });
 }
 
-/* Formats a tick, which is a power of ten: "1 kB", "10 MB". */
+/* Writes a tick, which is a power of ten, such as "1 kB" or "10 MB". */
 function tickBytes(value: number): string {
   const unit = f.byteUnit([value], false);
   return `${f.grouped(value / unit.factor)} ${unit.name}`;
 }
 
-/** Draws bandwidth against size. A spot is at (bytes, GB/s); @p x and @p y are the names of the axes. */
+/** Draws bandwidth against size. Each spot is at (bytes, GB/s). @p x and @p y are the names of the axes. */
 export const bandwidthChart = (of: Omit<Scatter, "axes">, ...[x, y]: readonly [string, string]): HTMLElement =>
   scatter({
     ...of,
@@ -70,7 +70,7 @@ export const bandwidthChart = (of: Omit<Scatter, "axes">, ...[x, y]: readonly [s
 
 export const spotSize = (count: number): number => Math.min(18, 9 + 2 * Math.log10(Math.max(1, count)));
 
-/** The marker shape of a row shows what bounds the row's rate. Returns the shape of each row, and a legend of the shapes that occur. */
+/** The shape of a marker shows what bounds the row's rate. Returns the shape of each row, and a legend of the shapes that occur. */
 export function boundShapes(
   table: Table<"kernels.roofline" | "hlo.work">,
   rows: readonly number[],
@@ -93,11 +93,10 @@ interface Roofline<N extends TableName> extends Pick<Scatter, "label" | "chosen"
   /** Column of the rate, and the factor that converts it to TFLOP/s. */
   readonly rate: readonly [ColumnOf<N>, number];
   readonly time: ColumnOf<N>;
-  /** Returns text about a point for its tooltip, between its name and its coordinates. */
+  /** Returns text for a point's tooltip. It is shown between the name and the coordinates. */
   readonly said: (row: number) => string;
   readonly shape: (row: number) => number;
   readonly hollow?: (row: number) => boolean;
-  /** Further values that the axes must include. */
   readonly also?: { readonly x?: readonly number[]; readonly y?: readonly number[] };
 }
 
@@ -139,7 +138,7 @@ function drawing(n: number, key: string, hollow: boolean): HTMLElement {
   return h("span", { class: `shape fill-${key}`, style: clip }, hollow && h("span.shape.hole", { style: clip }));
 }
 
-/** Makes a legend of shapes and their meanings. @p key is the name of their colour in the style sheet. */
+/** Makes a legend of shapes and their meanings. @p key: name of the shapes' colour in the style sheet. */
 export const shapeLegend = (
   keys: readonly { readonly shape: number; readonly label: string; readonly hollow?: boolean }[],
   key: string,

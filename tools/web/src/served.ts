@@ -1,4 +1,4 @@
-/** What the page lacks of a store: names it, and asks the server for it. */
+/** What the page lacks of the store: describes it, and requests it from the server. */
 import { rowsOf, type Cell, type Job, type TableName } from "./data";
 import { h, type Child } from "./dom";
 import * as f from "./format";
@@ -28,10 +28,10 @@ export async function askJson<T>(...of: Parameters<typeof ask>): Promise<T> {
 
 const SLICE = 16384; // rows per answer
 
-/** Views fetch the missing rows of tables up to this size; those of 1,024 ranks in 146 steps take a few seconds. */
+/** Views fetch the missing rows of tables with up to this many rows. 1,024 ranks in 146 steps (149,504 rows) take a few seconds. */
 const READ_MAX = 150_000;
 
-/** Returns the tables whose missing rows have to be fetched before a view of them can be drawn. */
+/** Returns the tables with missing rows that have to be fetched before a view of these tables is drawn. */
 export const unread = (job: Job, names: readonly TableName[]): TableName[] =>
   isServed(job) ? names.filter((name) => job.leftOut(name) > 0 && job.allRowsOf(name) <= READ_MAX) : [];
 
@@ -41,7 +41,7 @@ export async function fetchUnread(job: Job, names: readonly TableName[]): Promis
 
 const fetching = new Map<TableName, Promise<void>>();
 
-/** Fetches all rows of a table that is not complete in the page. @param reported called with the number of rows fetched so far */
+/** Fetches all rows of a table of which the page has only some. @param reported called with the number of rows fetched so far */
 export function fetchRows(job: Job, name: TableName, reported: (n: number) => void): Promise<void> {
   const before = fetching.get(name);
   if (before) return before;
@@ -62,7 +62,7 @@ async function fetchAll(job: Job, name: TableName, reported: (n: number) => void
   job.keepWhole(name, rows);
 }
 
-/* Tables that leftOutNote() does not name, because the views that draw them say themselves what is missing. */
+/* Tables that leftOutNote() does not mention, because the views that draw them say what is missing. */
 const SAID_BY_VIEWS: readonly TableName[] = ["criticalpath.piece", "collectives.arrival", "stragglers.pair"];
 const TABLES_SAID = 3;
 
@@ -70,7 +70,7 @@ function joined(parts: readonly Child[], between: string): Child {
   return parts.map((part, i) => (i > 0 ? [between, part] : part));
 }
 
-/** Returns a sentence about rows of these tables that are in the store but not in the page; null if the page has all rows. */
+/** Returns a note on rows of these tables that are in the store but not in the page; null if the page has all rows. */
 export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement | null {
   const short = names.filter((name) => job.leftOut(name) > 0);
   const large = names.length > 1 ? short.filter((name) => !job.hasKeys(name, ["rank"]) && !job.hasKeys(name, ["step"])) : [],
@@ -115,7 +115,7 @@ export function leftOutNote(job: Job, names: readonly TableName[]): HTMLElement 
   );
 }
 
-/** Returns the name of the store. A page from a file does not contain the name, so this guesses it from the name of the page's file. */
+/** Returns the name of the store. A page from a file does not contain it, so it is guessed from the name of the page's file. */
 export function storeName(job: Job): string {
   const { served } = job.facts;
   if (served !== undefined) return /^[\w.-]+$/.test(served) ? served : "STORE";

@@ -8,7 +8,7 @@ import { legend, tip, lines } from "./ui";
 /** `short`: label in a legend. */
 export type Part = Readonly<{ key: string; label: string; short?: string }>;
 
-/** The parts of a rank's GPU time, in the order used everywhere. */
+/** The parts of a rank's GPU time, in the order that all charts use. */
 export const PARTS: readonly Part[] = [
   { key: "compute", label: "Compute" },
   { key: "overlap", label: "Compute over communication (overlap)", short: "Overlap" },
@@ -19,7 +19,7 @@ export const PARTS: readonly Part[] = [
   { key: "idle", label: "Idle" },
 ];
 
-/** Returns the values [ns] of PARTS in a row of overlap.rank or overlap.step. */
+/** Returns the values of PARTS [ns] in a row of overlap.rank or overlap.step. */
 export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: number): number[] {
   const value = (column: ColumnOf<"overlap.rank" | "overlap.step">) => overlap.amount(row, column);
   return [
@@ -35,16 +35,17 @@ export function partsOf(overlap: Table<"overlap.rank" | "overlap.step">, row: nu
 
 export interface StackRow {
   readonly label: string;
-  readonly short?: string; // text to the left of the bar; default: `label`. "" leaves out the text.
+  readonly short?: string; // text to the left of the bar; default: `label`. If it is "", there is no text.
   readonly values: readonly number[];
   readonly href?: string;
   readonly note?: string;
-  readonly heading?: string; // heading above the row, such as a new host
+  readonly heading?: string; // heading above the row, such as the name of the next host
   readonly state?: "partial" | "torn" | "missing";
   readonly data?: Readonly<Record<string, string | number>>;
 }
 
-/** `shares`: all bars are equally long; `end`: text after a bar (its sum); `scale`: value of a full bar (the largest sum). */
+/** `shares`: all bars have the same length. `scale`: value of a bar of full width; default: the largest sum. `end`: text after a bar;
+ * default: its sum. */
 export type StackOptions = Readonly<{ parts?: readonly Part[]; shares?: boolean; axis?: boolean; scale?: number }> & {
   readonly end?: (row: StackRow, total: number) => Child;
 };
@@ -61,7 +62,7 @@ export const rankRow = (rank: number, values: readonly number[]): StackRow & { r
   data: { "data-rank": rank },
 });
 
-/** Adds a heading to each row whose host differs from the previous row's. If there is only one host, adds none. */
+/** Adds a heading to each row whose host differs from the previous row's. If all rows have the same host, adds none. */
 export function byHost<R extends StackRow & { readonly rank: number }>(rows: readonly R[], host: ReadonlyMap<number, string>): R[] {
   let last = "";
   if (new Set(host.values()).size < 2) return [...rows];
@@ -117,13 +118,13 @@ function stack(row: StackRow, total: number, scale: number, parts: readonly Part
   );
 }
 
-/* Makes an axis with ticks at round values from 0 to @p most [ns]. If @p most is null, from 0 to 100 percent. */
+/* Makes an axis with ticks at round values from 0 to @p most [ns]. If @p most is null, the axis is from 0 to 100 %. */
 function axis(most: number | null): HTMLElement {
   const ticks: Child[] = [];
   const unit = most === null ? { name: "%", factor: 1 } : f.timeUnit([most]);
   const end = most === null ? 100 : most / unit.factor;
   const values = roundTicks(end, 5),
-    step = values[1] ?? 1, // 0.25 must not become 0.3
+    step = values[1] ?? 1, // one more decimal for steps such as 0.25
     digits = [0, 1, 2, 3].find((each) => Math.abs(Number(step.toFixed(each)) - step) < 1e-6 * step) ?? 3;
   for (const value of values) ticks.push(h("span.tick", { style: { left: `${(100 * value) / end}%` } }, f.grouped(value, digits)));
   return h("div.stack.axis", { "aria-hidden": true }, h("span.row-label"), h("div.bar-box", ticks), h("span.row-end", unit.name));

@@ -6,8 +6,6 @@ import { href, type Context, type State } from "./view";
 
 type Pairs<T = string> = readonly (readonly [T, string])[];
 
-// Tooltip ----------------------------------------------------------------------------------------
-
 let tooltip: HTMLElement | undefined;
 
 function showTip(anchor: HTMLElement, content: () => Child): void {
@@ -15,7 +13,7 @@ function showTip(anchor: HTMLElement, content: () => Child): void {
   anchor.setAttribute("aria-describedby", "tip");
 }
 
-/** Shows a tooltip at a position in the window, such as a chart's point. */
+/** Shows a tooltip at a position in the window. */
 export function tipAt([x, y]: readonly [number, number], content: Child): void {
   placeTip({ left: x + 12, top: y - 12, bottom: y + 12 }, content);
 }
@@ -51,7 +49,7 @@ export function tip<E extends HTMLElement>(element: E, content: () => Child): E 
 
 type Origin = Place & { readonly row: number };
 
-/** Shows a number with its origin: table, row and column, on hover and for tests. */
+/** Shows a number of a table. On hover, shows its table, row and column, which tests read, too. */
 export function figure(job: Job, text: string, origin: Origin): HTMLElement {
   const table = job.table(origin.table),
     column = table.columns[table.place(origin.column)],
@@ -72,7 +70,7 @@ export const lines = (title: Child, ...more: Child[]): Child => [
   more.map((line) => line !== null && line !== false && line !== "" && [h("br"), line]),
 ];
 
-/** Shows a word, and its definition on hover and focus. */
+/** Shows a word. On hover and focus, shows its definition. */
 export const term = (label: string, definition: Child): HTMLElement =>
   tip(h("span.term", { tabindex: 0, role: "term" }, label), () => definition);
 
@@ -96,13 +94,13 @@ export const heading = (title: Child, ...lead: Child[]): HTMLElement =>
 export const link = (text: Child, view: string, params: Readonly<Record<string, string | number>> = {}): HTMLElement =>
   h("a.go", { href: href(view, params) }, text, " →");
 
-/** Makes the content of a section or view. A text that is not in an element becomes a note. */
+/** Makes the content of a section or view. A plain text becomes a note. */
 export const blocks = (children: readonly Child[]): Child[] =>
   children.map((each) => (typeof each === "string" ? each !== "" && note(each) : Array.isArray(each) ? blocks(each) : each));
 
 export const section = (title: string, ...children: Child[]): HTMLElement => h("section", h("h2", title), blocks(children));
 
-/** Makes a table that the reader cannot sort. A cell in any column except the first may have an exact value, which is shown on hover. */
+/** Makes a table that the reader cannot sort. Except in the first column, a cell may also have an exact value, which is shown on hover. */
 export function plainTable(
   head: readonly Child[],
   rows: readonly (readonly [Child, ...(Child | { readonly text: Child; readonly exact: string | undefined })[]])[],
@@ -120,7 +118,7 @@ export function factsList(list: readonly (readonly [Child, Child])[]): HTMLEleme
   return h("dl.facts-list", rows);
 }
 
-/** Makes a part that is shown only if the reader asks for it. */
+/** Makes a part that the reader can unfold. */
 export function folded(summary: Child, ...children: Child[]): HTMLElement {
   return h("details.definitions", h("summary", summary), ...children);
 }
@@ -128,17 +126,17 @@ export function folded(summary: Child, ...children: Child[]): HTMLElement {
 export const note = (...children: Child[]): HTMLElement => h("p.note", ...children);
 export const empty = (...children: Child[]): HTMLElement => h("p.empty", ...children);
 
-/** Prepares a text from tmerge's tables, which may contain names from traces, for the page. */
+/** Prepares a text from tmerge's tables for the page. The text may contain names from traces. */
 export function prose(text: string | null): string {
   if (text === null) return "";
-  // Keeps a number and its unit together, and spells microseconds as elsewhere.
+  // Keeps a number and its unit on one line, and spells microseconds as elsewhere in the page.
   return cut(visible(text), 2000).replace(
     /(\d) (%|[nmu]?s)(?![\w])/g,
     (_, digit: string, unit: string) => `${digit}${f.SPACE}${unit.replace("us", "µs")}`,
   );
 }
 
-/* Views that show what a command of the terminal prints; all other tables are under Tables. */
+/* For a table of `tmerge show`, the view that shows it. All other tables are in the view Tables. */
 const SHOWN: Readonly<Record<string, string>> = {
   stragglers: "Stragglers",
   collectives: "Communication",
@@ -146,7 +144,7 @@ const SHOWN: Readonly<Record<string, string>> = {
   "idle.gap": "Idle",
 };
 
-/** As prose(), but "tmerge show NAME" becomes a link to the view that shows it. */
+/** Like prose(), but "tmerge show NAME" becomes a link to the view with this table. */
 export const told = (text: string | null): Child[] =>
   prose(text)
     .split(/tmerge show ([\w.]+\w)/)
@@ -171,7 +169,7 @@ export const segmented = <T extends string>(label: string, options: Pairs<T>, ch
     ),
   );
 
-/** Makes a box for a text. The address has the text as @p key. */
+/** Makes a search box. The parameter @p key of the address keeps its text. */
 export function searchBox(context: Context, key: string, placeholder: string, label: string | undefined, changed: () => void) {
   const box = h("input", {
     type: "search",
@@ -189,7 +187,7 @@ export function searchBox(context: Context, key: string, placeholder: string, la
   return box;
 }
 
-/** Options: the text of each value, or pairs of value and text, which keep the order of values that are numbers. */
+/** The options of a control: a text for each value, or pairs of value and text. Only pairs keep the order if values are numbers. */
 type Options<T extends string> = Readonly<Record<T, string>> | Pairs<T> | readonly { readonly key: T; readonly label: string }[];
 
 function optionsOf<T extends string>(options: Options<T>): Pairs<T> {
@@ -199,21 +197,21 @@ function optionsOf<T extends string>(options: Options<T>): Pairs<T> {
   );
 }
 
-/** Makes a control to choose an option; null if there are fewer than two. The parameter @p key of the address has the chosen value, except
- * the first. @param also parameters that a choice removes from the address */
+/** Makes a control for one of several options; null if there are fewer than two. The parameter @p key of the address has the chosen value.
+ * The first option has no parameter. @param also parameters that a choice removes from the address */
 export function chooser<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options),
     set = keeper(context, key, also);
   return all.length < 2 ? null : segmented(label, all, chosen, (v) => set(v === all[0]![0] ? null : v));
 }
 
-/** As chooser(), but the address has the value also of the first option, because the default depends on the job. */
+/** Like chooser(), but the address also names the first option, because the default depends on the job. */
 export function setting<T extends string>(context: Context, label: string, key: string, options: Options<T>, chosen: T, ...also: string[]) {
   const all = optionsOf(options);
   return all.length < 2 ? null : segmented(label, all, chosen, keeper(context, key, also));
 }
 
-/** As setting(), but a list, for many items. The address has no parameter for the empty text. */
+/** Like setting(), but makes a list, for many items. If the empty text is chosen, the address has no parameter. */
 export function pick<T extends string | number>(
   context: Context,
   label: string,
@@ -233,10 +231,9 @@ const keeper =
   (value) =>
     context.redraw({ ...Object.fromEntries(also.map((other) => [other, null])), [key]: value });
 
-/** Makes a button to show the whole list instead of its beginning. The button sets the parameter "all" of the address. */
+/** Makes a button that shows the whole list instead of its beginning. It sets the parameter "all" of the address. */
 export const showAll = (context: Context, text: string): HTMLElement => moreButton(text, () => context.redraw({ all: "1" }));
 
-/** Makes a button below a list that shows more of the list. */
 export const moreButton = (text: string, click: () => void): HTMLElement => h("p.more", h("button", { click }, text));
 
 export function select(label: string, options: Pairs, chosen: string, choose: (value: string) => void): HTMLElement {
@@ -250,9 +247,7 @@ export function select(label: string, options: Pairs, chosen: string, choose: (v
 
 export const controls = (...children: Child[]): HTMLElement => h("div.controls", ...children);
 
-// Legend -------------------------------------------------------------------------------------------
-
-/** Makes a legend of colours, named as in the style sheet; also from a text: "compute: Computes; comm: Communicates". */
+/** Makes a legend of colours, which are named as in the style sheet. A text may list them: "compute: Computes; comm: Communicates". */
 export function legend(keys: string | Pairs): HTMLElement {
   const pairs = typeof keys === "string" ? keys.split("; ").map((each) => each.split(/: (.*)/)) : keys;
   return h(
@@ -261,7 +256,7 @@ export function legend(keys: string | Pairs): HTMLElement {
   );
 }
 
-/** Makes a legend of CSS colours, with further items before and after them. */
+/** Makes a legend of CSS colours. @p before and @p after are further items. */
 export const swatches = (
   list: "ul.legend" | "ul.legend.below",
   colors: readonly (readonly [string, Child])[],
@@ -275,14 +270,14 @@ export const swatches = (
     after,
   );
 
-/** Makes a box with the notices. They are at the end of the file, so they are read when the reader opens it. */
+/** Makes a box with the notices. They are at the end of the file, so they are read only when the reader opens the box. */
 export function licences(): HTMLElement {
   const fallback = "The file was cut short: they are missing.";
   const text = () => document.getElementById("licences")?.textContent ?? fallback;
   const attributes = { tabindex: 0, role: "region", "aria-label": "Licences" };
   const box = h("details.definitions", { on: { toggle: open } }, h("summary", "Notices and licences"));
   function open(): void {
-    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // a closed element cannot get the focus
+    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // only now: in a closed box, it cannot get the focus
   }
   return section("Libraries in this page", box);
 }

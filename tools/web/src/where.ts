@@ -1,8 +1,8 @@
-/** Parses a table's filter: the conditions of `tmerge show --where`, with units and headings, and plain text. */
+/** Parses a table's filter: conditions as in `tmerge show --where`, also with units and headings, and plain text. */
 import type { Cell, Column, ColumnOf, Table, TableName } from "./data";
 import { visible } from "./dom";
 
-/** A column by its name or heading. A number compared with a heading is in the heading's unit: `factor` of its own. */
+/** A column by its name or heading. If a heading is compared with a number without a unit, the number is multiplied by `factor`. */
 export type Named = Readonly<{ column: ColumnOf<TableName>; label: string; factor: number }>;
 
 type Test = (row: number) => boolean;
@@ -17,7 +17,7 @@ const CONDITION = /^([a-z_][\w. :]*?)\s*(<=|>=|!=|==|=|<|>|~)\s*/i;
 const VALUE = /^(?:"([^"]*)"|'([^']*)'|([-+]?[\d.]+(?:e[-+]?\d+)?\s+(?:[num]?s|µs|[kMG]?B|[KMG]iB|%)(?=[\s;&|]|$)|[^\s;&|]*))/;
 const NEXT = /\s+(?=(?:and\s+|or\s+)?[a-z_]\w*\s*(?:[<>=~]|!=))|\s*[;&|]|$/i;
 
-/** Parses a filter, and says what is wrong in it. @param named the shown columns with their headings */
+/** Parses a filter. `takes`: tests a row. `wrong`: says what is wrong; null: nothing. @param named the shown columns, by heading */
 export function whereOf(table: Table, text: string, named: readonly Named[] = []) {
   const known = [...named, ...table.columns.map(({ name }) => ({ column: name, label: name, factor: 1 }))];
   const any: Test[][] = [[]];
@@ -32,7 +32,7 @@ export function whereOf(table: Table, text: string, named: readonly Named[] = []
     }
     const asked = CONDITION.exec(rest),
       found = asked && called(known, asked[1]!),
-      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // null: these are plain words before a condition
+      condition = found || !asked?.[1]!.includes(" ") ? asked : null, // null: plain words before a condition
       [value = "", quoted, single, bare = ""] = VALUE.exec(rest.slice(condition?.[0].length ?? 0)) ?? [];
     const taken = condition ? condition[0] + value : rest.slice(0, NEXT.exec(rest)!.index);
     if (condition && found) {
@@ -61,7 +61,7 @@ function holdsText(table: Table, text: string): Test {
   return (row) => table.rows[row]!.some((cell) => cell !== null && visible(String(cell)).toLowerCase().includes(wanted));
 }
 
-/* Returns the test of a row, or an error message. */
+/* Returns a function that tests a row, or an error message. */
 function testOf(table: Table, { column, label, factor }: Named, operator: string, text: string, quoted: boolean): Test | string {
   const definition = table.columns[table.place(column)]!,
     equal = operator === "=" || operator === "==";
@@ -96,7 +96,7 @@ const HOLDS: Readonly<Record<string, (order: number) => boolean>> = {
 
 const ordered = (order: number, operator: string): boolean => HOLDS[operator]?.(order) ?? order === 0;
 
-/* Converts a number, with or without a unit, to the column's own unit; without one it is in the heading's. */
+/* Converts a number to the column's own unit. A number without a unit is in the heading's unit, and is multiplied by @p factor. */
 function numberOf(column: Column, text: string, factor: number): number | null {
   const [, digits = "", unit = ""] = /^([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(\S*)$/i.exec(text) ?? [],
     own = Object.entries(UNITS[column.unit] ?? {}).find(([name]) => name.toLowerCase() === unit.toLowerCase()),

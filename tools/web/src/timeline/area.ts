@@ -1,16 +1,16 @@
-/** Sums the events in an area of the timeline, which is a time range on chosen ranks. */
+/** Sums the events in an area of the timeline. An area is a time range on chosen ranks. */
 import { runsOf, sum } from "../format";
 import { csvText } from "../grid";
 import { CALL, COPIES, OPERATOR, type JobBlock, type Span, type Track } from "./model";
 import { trackKey, type Lanes } from "./lanes";
 import { missingParts } from "./sums";
 
-/** Sums over the events of one name or class in the area. */
+/** Sums [ns] over the events of one name or class in the area. Of an event, only the time inside of the area counts. */
 export interface AreaRow {
   readonly label: string;
-  count: number; // number of events that overlap the area. Only their overlap counts for times.
+  count: number; // number of events that overlap the area
   total: number;
-  self: number; // for operators: time without nested operators. Otherwise the same as `total`.
+  self: number; // for operators: time without nested operators; otherwise the same as `total`
   most: number;
   readonly byRank: Float64Array; // total per rank, in the order of the chosen ranks
 }
@@ -42,11 +42,11 @@ class Sums {
 
 const NO_CLASS = "class not known";
 
-/** Sums over the events of an area, and how many ranks lack device events or host events in a part of it. */
+/** Sums over the events of an area. `lacking`: number of ranks that lack GPU events in it. `lackingHost`: number that lack host events. */
 export type Area = ReturnType<typeof areaOf>;
 
-/** Sums the events of chosen ranks on chosen streams and threads. @param places indices of ranks @param tracks keys, null: all
- * @param classes class of each kernel, by the number of its name; null if classes are unknown */
+/** Sums the events of chosen ranks on chosen streams and threads. @param places indices of ranks @param tracks keys; null: all @param
+ * classes class of each kernel, by the number of its name; null if classes are unknown */
 export function areaOf(
   job: JobBlock,
   lanes: Lanes,
@@ -95,7 +95,7 @@ export function areaOf(
 export type AreaPart = Pick<AreaRow, "count" | "total" | "self" | "most"> &
   Readonly<Record<"rank" | "kind", number> & Record<"name", string>>;
 
-/** Builds the area from the sums of each rank, which are complete. */
+/** Builds the area from a server's sums, one for each rank and name. No events are lacking. */
 export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   const kernels = new Sums(ranks.length),
     classes = new Sums(ranks.length),
@@ -113,7 +113,7 @@ export function areaFrom(parts: readonly AreaPart[], ranks: readonly number[], c
   return { kernels: kernels.list(), classes: classes.list(), operators: operators.list(), lacking: 0, lackingHost: 0 };
 }
 
-/** Returns median and maximum of a row's times over the ranks, and the index of the rank with the maximum. */
+/** Returns the median and the maximum of a row's times over ranks, and at which index of `byRank` the maximum is. */
 export function acrossRanks(row: AreaRow): { median: number; most: number; at: number } {
   const order = [...row.byRank].sort((a, b) => a - b),
     n = order.length;
@@ -121,7 +121,7 @@ export function acrossRanks(row: AreaRow): { median: number; most: number; at: n
   return { median: ((order[(n - 1) >> 1] ?? 0) + (order[n >> 1] ?? 0)) / 2, most, at: row.byRank.indexOf(most) };
 }
 
-/** Returns rows as CSV, in nanoseconds, with a column for each rank. */
+/** Returns rows as CSV [ns], with a column for each rank. */
 export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonly number[]): string {
   const head = [what, "count", "sum_ns", "self_ns", "mean_ns", "max_ns", ...ranks.map((rank) => `rank_${rank}_ns`)];
   const line = ({ label, count, total, self, most, byRank }: AreaRow) => [
@@ -136,13 +136,13 @@ export function csvOfArea(rows: readonly AreaRow[], what: string, ranks: readonl
   return csvText([head, ...rows.map(line)]);
 }
 
-/** Writes ascending numbers as "0-7,12". */
+/** Writes ascending numbers as ranges, such as "0-7,12". */
 export const writeRanges = (numbers: readonly number[]): string =>
   runsOf(numbers)
     .map(([first, last]) => (first === last ? String(first) : `${first}-${last}`))
     .join(",");
 
-/** Returns a test for the numbers in a text of writeRanges. For a malformed text, the test rejects all numbers. */
+/** Returns a test for the numbers in a text that writeRanges() wrote. If the text is malformed, the test rejects all numbers. */
 export function parseRanges(text: string): (number: number) => boolean {
   if (!/^\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*$/.test(text)) return () => false;
   const runs = text.split(",").map((part) => part.split("-").map(Number));

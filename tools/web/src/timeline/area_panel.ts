@@ -1,4 +1,4 @@
-/** The panel of a marked area: sums by rank, top kernels and operators, classes, ranks compared. */
+/** The panel of a marked area: sums by rank, top kernels and operators, classes, comparison of ranks. */
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
@@ -26,12 +26,12 @@ const NO_AREA: Area = { kernels: [], classes: [], operators: [], lacking: 0, lac
 const ROWS = 40,
   RANKS_BESIDE = 6;
 
-/* `time` returns a row's time; all columns of times get one unit. null: this column is not a time. */
+/* `time` returns a row's time [ns]; null: the column has no times. All columns of times get one unit. */
 type Column = Readonly<{ title: string; write: (row: AreaRow) => Child; time: ((row: AreaRow) => number) | null }>;
 
 const time = (title: string, of: (row: AreaRow) => number): Column => ({ title, time: of, write: () => null });
 
-/* Returns the columns that compare ranks: the time of each, of two ranks also the difference; of many ranks, median and maximum. */
+/* Returns the columns that compare ranks. Few ranks: the time on each. Two ranks: also the difference. Many ranks: median and maximum. */
 function rankColumns(ranks: readonly number[]): Column[] {
   if (ranks.length < 2) return [];
   if (ranks.length > RANKS_BESIDE)
@@ -100,7 +100,7 @@ export function areaTabs(controller: Controller): HTMLElement {
   return segmented("Show", tabs, areaTab(controller), (tab) => controller.change((state) => (state.tab = tab)));
 }
 
-/* The sums of the last area. They are computed again only if their inputs change. The selection and the search are not inputs. */
+/* The last area. Its sums are computed again only if an input in `of` changes. */
 let last: { readonly of: readonly unknown[]; readonly area: Area } | null = null;
 
 function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<typeof areaOf>[3], classes: Classes): Area {
@@ -109,7 +109,7 @@ function keptArea(job: JobBlock, lanes: Lanes, mark: Span, chosen: Parameters<ty
   return last.area;
 }
 
-/* Asks the server for the sums of the marked area. Returns the sums so far, and the progress in words. */
+/* Asks the server for the sums of the marked area. `area`: the sums so far. `words`: progress, or an error. */
 function farArea(controller: Controller, places: readonly number[]): { area: Area | null; words: string } {
   const { job, classes } = controller.data,
     { mark } = controller.state,
@@ -129,7 +129,7 @@ function farArea(controller: Controller, places: readonly number[]): { area: Are
   };
 }
 
-/** Makes the content of any tab except the sums by rank. */
+/** Makes the content of the chosen tab. The tab with the sums by rank is made elsewhere. */
 export function areaPart(controller: Controller, places: readonly number[]): Child {
   const { job, lanes, classes } = controller.data,
     { mark, markedTracks: tracks } = controller.state,

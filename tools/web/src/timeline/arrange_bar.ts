@@ -13,7 +13,7 @@ const ORDERS: readonly (readonly [Order, string])[] = [
   ["compute", "most compute first"],
 ];
 
-/** Makes the controls. write() writes them again, after the arrangement changed. @p memory: whether memory was recorded */
+/** Makes the controls. Call write() after the arrangement has changed. @param memory whether memory was recorded */
 export function arrangeBar(controller: Controller, memory: boolean): { readonly element: HTMLElement; readonly write: () => void } {
   const element = h("div.tl-arrange"),
     draw = () => {

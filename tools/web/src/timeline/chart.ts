@@ -50,39 +50,39 @@ const GUTTER = 92,
   RIGHT = 10;
 const COMPUTE_KINDS = [COMPUTE, COPIES],
   COMMUNICATION_KINDS = [TRANSFER, WAIT, UNMATCHED];
-/** If buckets of shares are at least this wide [px], a reader sees that detail is missing. */
+/** If a bucket of shares is at least this wide [px], a reader sees that detail is missing. */
 const COARSE = 3;
-/** If the pointer is at most this far [px] from a flag, or from the line of the critical path, it counts as being on it. */
+/** The pointer is on a flag, or on the line of the critical path, if it is at most this far [px] away. */
 const NEAR = 5;
 const MAP_LABEL = 13; // minimum distance between a map's labels [px]
 /** Maximum number of arrows from a host event to the events that it launched. */
 const MOST_ARROWS = 200;
-/** While classes are shown, rows with up to this many events in total are drawn as events, because shares do not distinguish classes. */
+/** Up to this many events in all visible rows are drawn as events while colours show classes. Shares do not distinguish classes. */
 const MOST_COLORED = 150_000;
-/** If more operations than this are drawn with lines between their ranks, these lines are faint. */
+/** If lines between ranks are drawn for more operations than this, the lines are faint. */
 const FEW_JOINED = 12;
 
-/** Of all operators, the one that launches most of a kernel's time, with its share of that time [%]. */
+/** The operator that launches more of a kernel's time than any other operator. `share`: its share of that time [%]. */
 export type Launcher = Readonly<{ operator: string; inside: string | null; share: number }>;
 
-/** Mean rate of a kernel, and the number of its calls. Only calls whose number of floating-point operations is known count. */
+/** `tflops`: mean rate of a kernel [TFLOP/s]. `calls`: number of its calls for which the floating-point operations are known. */
 export type Rate = Readonly<Record<"tflops" | "calls", number>>;
 
 export class ChartData {
   operations: readonly Operation[] = [];
   lanes: Lanes | null = null; // the events; null until they are loaded
   reported: Reported | null = null;
-  /** Curves of device memory; null if they are not requested yet, or if none was recorded. */
+  /** Curves of device memory; null if they are not requested yet, or if no device memory was recorded. */
   memory: Curves | null = null;
-  /** Class of each kernel, and rate of each that multiplies matrices, by the number of its name; null until loaded. */
+  /** `classes`: class of each kernel; `rates`: rate of each. Both are indexed by the number of the kernel's name; null until loaded. */
   classes: readonly (string | undefined)[] | null = null;
   rates: readonly (Rate | undefined)[] | null = null;
   /** The launcher of each kernel, by the kernel's name; null until loaded. */
   launchers: ReadonlyMap<string, Launcher> | null = null;
   slacks: Slacks | null = null;
-  /** Duration of each event divided by the median on the other ranks; 0 if no other rank has it; null until requested. */
+  /** Duration of each event divided by the median on other ranks; 0 if it cannot be compared; null until requested. */
   slowness: Float32Array | null = null;
-  /** The job's counters, and the values of those that are shown, by key. null: not loaded yet, or the job has none. */
+  /** `counters`: the counters of the job. `values`: values of the shown ones, by key; null: not loaded yet, or not recorded. */
   counters: readonly Counter[] = [];
   readonly values = new Map<string, Values | null>();
   /** Fetches the counters of the visible window from the store. null if the page is not served, or if it has all events. */
@@ -98,7 +98,7 @@ export class ChartData {
   ) {}
 }
 
-/** What is under the pointer, or selected: the rank, event and folded host (-1: none), the operation, the piece of the path. */
+/** What is under the pointer or selected. `at`: index of its rank. `host`: folded host. `piece`: piece of the path. -1 or null: none. */
 export type Target = Readonly<typeof NOWHERE>;
 
 export const NOWHERE = { at: -1, event: -1, operation: null as Operation | null, piece: null as Placed | null, host: -1 };
@@ -107,15 +107,15 @@ export class ChartState {
   scroll = 0;
   readonly open = new Set<number>();
   selected: Target = NOWHERE;
-  /** The event that the address names, as long as the page does not have this event. null otherwise. */
+  /** The event that the address names, as long as the page lacks this event; otherwise null. */
   awaited: string | null = null;
   hovered: Target = NOWHERE;
   found: Found | null = null;
-  everywhere: Everywhere | null = null; // matches in the whole store if the page is served
+  everywhere: Everywhere | null = null; // matches in the whole store; null if the page is not served
   listed = false;
   mark: Span | null = null;
   marked: ReadonlySet<number> | null = null; // indices of the marked ranks; null: all
-  /** Keys of the marked streams and threads. Only opened ranks have these. null: the marked ranks are marked as a whole. */
+  /** Keys of the marked streams and threads, which are on opened ranks. null: the marked ranks are marked as a whole. */
   markedTracks: ReadonlySet<string> | null = null;
   tab: AreaTab = "ranks";
   path = false;
@@ -133,7 +133,7 @@ export class Chart {
   theme: Theme;
   width = 0;
   height = 0;
-  /** Part of the visible time range for which the page lacks events and draws shares. null: there is no such part. */
+  /** Part of the visible time range for which the page lacks events and draws shares; null if it lacks none. */
   leftOut: Span | null = null;
   cost = 0; // duration of the last drawing [ms]
   index: OperationIndex;
@@ -141,7 +141,7 @@ export class Chart {
   readonly labels: Labels;
   readonly #ctx: Ctx;
   readonly #strip: head.StripImage;
-  /** For opened ranks, the first row of each thread. */
+  /** The first row of each thread of an opened rank. */
   #threads = new Map<Track, SubRow>();
   #palette: { key: readonly unknown[]; palette: Palette | null } = { key: [], palette: null };
   #ordered: readonly [Order, readonly number[]] | undefined;
@@ -204,7 +204,7 @@ export class Chart {
     return layout({ ranks: job.ranks, world: job.world, open, room, lanes, arrangement, order: this.#order(), silent });
   }
 
-  /* Cached: computed again only if the order changes. */
+  /* The result is kept until the order changes. */
   #order(): readonly number[] {
     const { order } = this.state.arrangement;
     if (this.#ordered?.[0] !== order) this.#ordered = [order, sorted(this.data.job.ranks.length, order, this.data.pyramid)];
@@ -252,7 +252,7 @@ export class Chart {
     return row.y < this.layout.pinned ? HEAD : HEAD - this.state.scroll;
   }
 
-  /* Returns the visible rows: first the rows that scroll, then the pinned ones. */
+  /* Returns the visible rows. The pinned rows come last. */
   *#visible(): Generator<Row> {
     const { rows, pinned } = this.layout,
       [first, end] = rowsIn(rows, this.state.scroll + pinned, this.room - pinned),
@@ -282,7 +282,8 @@ export class Chart {
     return { ...NOWHERE, at: row.at, operation: below ? this.#memberAt(row, time, slack) : null };
   }
 
-  /** Returns where a piece of the path is drawn [px of the canvas]. On an opened rank, a host piece is drawn over its thread. */
+  /** Returns the height at which a piece of the path is drawn [px of the canvas]. On an opened rank, a host piece is drawn above its
+   * thread. */
   heightOf(placed: Placed): number {
     const { at, level } = placed,
       { lanes, path } = this.data;
@@ -291,7 +292,7 @@ export class Chart {
     return heightIn(row, level, thread ? this.#threads.get(thread) : undefined) + this.offsetOf(row);
   }
 
-  /* Returns the longest piece of the path at a position. A lag is drawn as a line, and each point of this line belongs to the lag. */
+  /* Returns the longest piece of the path at a position. A lag is drawn as a vertical line, and is found at any point of this line. */
   #pieceAt(at: number, y: number, time: number, slack: number): Placed | null {
     if (!this.state.path) return null;
     const { path } = this.data,
@@ -310,7 +311,7 @@ export class Chart {
     return best;
   }
 
-  /* Finds the operation in which the row's rank takes part at a time. Used where the page lacks events and draws shares. */
+  /* Returns the operation in which the row's rank takes part at a time. Called where the page lacks events and draws shares. */
   #memberAt(row: RankRow | SubRow, time: number, slack: number): Operation | null {
     if (row.kind !== "rank") return null;
     for (const operation of this.index.within({ begin: time - slack, end: time + slack })) {
@@ -337,7 +338,7 @@ export class Chart {
     this.cost = performance.now() - started;
   }
 
-  /** Colours of kernels; null: colours show kinds. Computed again only if its inputs change. */
+  /** Colours of kernels; null if colours show kinds of events. Computed again only if an input changes. */
   get palette(): Palette | null {
     const { classes, slowness, lanes } = this.data,
       { coloring } = this.state.arrangement,
@@ -376,7 +377,7 @@ export class Chart {
     beside.paintScrollbar(canvas, { x: this.width - RIGHT, y: HEAD, height: this.room }, scroll, this.layout.height);
   }
 
-  /** Returns the ranks whose rows are between two positions [px of the canvas]; a folded host counts for all of its ranks. */
+  /** Returns the indices of the ranks with rows between two positions [px of the canvas]. A folded host stands for all of its ranks. */
   placesBetween(y0: number, y1: number): Set<number> {
     const { lanes, shares } = this.drawnBetween(y0, y1);
     return new Set([...lanes, ...shares]);
@@ -387,13 +388,15 @@ export class Chart {
     return [...this.#visible()].filter((row) => row.y + this.offsetOf(row) < y1 && row.y + this.offsetOf(row) + row.height > y0);
   }
 
-  /** Returns the keys of the streams and threads between two positions [px of the canvas]; null if other rows are there, too. */
+  /** Returns the keys of the streams and threads between two positions [px of the canvas]; null if rows of other kinds are between them,
+   * too. */
   tracksBetween(y0: number, y1: number): Set<string> | null {
     const keys = this.#between(y0, y1).map((row) => (row.kind === "sub" ? trackKey(row.lane.track) : null));
     return keys.length > 0 && keys.every((key) => key !== null) ? new Set(keys) : null;
   }
 
-  /** As placesBetween(), with ranks drawn as lanes apart from those in folded hosts and maps, of which only shares are drawn. */
+  /** Like placesBetween(), but in two sets. `lanes`: ranks drawn as lanes. `shares`: ranks in folded hosts and maps, drawn only as
+   * shares. */
   drawnBetween(y0: number, y1: number): { readonly lanes: ReadonlySet<number>; readonly shares: ReadonlySet<number> } {
     const lanes = new Set<number>(),
       shares = new Set<number>(),
@@ -404,7 +407,7 @@ export class Chart {
     return { lanes, shares };
   }
 
-  /* Returns the vertical ranges of the mark on the canvas: the whole height, or the rows of the marked ranks. */
+  /* Returns the vertical ranges of the mark on the canvas. If ranks are marked, these are their rows; otherwise, it is the whole height. */
   #markedHeights(): [number, number][] {
     const { marked, markedTracks } = this.state;
     if (!marked) return [[HEAD, this.height]];
@@ -461,7 +464,7 @@ export class Chart {
       this.#leaveOut(scale.span);
   }
 
-  /** Returns the map's value at a position in words; null if there is no row. */
+  /** Returns the map's value at a position as a text; null if there is no row. */
   mapWords(x: number, y: number): string | null {
     const row = this.row(y),
       { map } = this.state.arrangement;
@@ -534,7 +537,8 @@ export class Chart {
     return words === null ? null : `${counter!.doc}: ${words}`;
   }
 
-  /** Writes the values of a rank's shown counters in the pixel at a time: "queue 12"; null if no value is known. */
+  /** Writes the values of a rank's shown counters at a time, such as "queue 12". A value is the maximum in the pixel. null: none is
+   * known. */
   countersAt(at: number, time: number): string | null {
     const all = this.state.arrangement.counters.flatMap((key) => {
       const counter = this.data.counters.find((each) => each.key === key),
@@ -564,7 +568,7 @@ export class Chart {
       paintCoverage(canvas, this.hostShares, row.host, kinds, { y: lane.y + offset, height: lane.height }, []);
   }
 
-  /** How to paint events. `labels`: font size of labels [px], 0 for none; `color`: an event's colour, null if colours show kinds. */
+  /** How to paint events. `labels`: font size of labels [px]; 0: no labels. `color`: returns an event's colour; null: by kind. */
   eventOptions(labels: number) {
     const label = (name: number, gpu: boolean): string => this.labels.of(name, gpu);
     return { found: this.state.found?.fits ?? null, label, labels, color: this.palette?.of ?? null };
@@ -609,7 +613,7 @@ export class Chart {
     this.leftOut = before ? { begin: Math.min(before.begin, part.begin), end: Math.max(before.end, part.end) } : part;
   }
 
-  /** Returns what joins ranks by lines: the positions of their rows, the visible range, and whether rows are in rank order. */
+  /** Returns what is needed to draw lines between ranks: the rows, the visible range, and whether the rows are in the order of ranks. */
   joinInput() {
     const { scroll } = this.state,
       { ranks, pinned, inOrder } = this.layout;
@@ -641,7 +645,7 @@ export class Chart {
     if (selected.operation) this.#outside(canvas, selected.operation, input);
   }
 
-  /* Writes at the edges how many members of an operation are above and below the view. */
+  /* Writes at the top and bottom edge how many members of an operation are above and below the view. */
   #outside({ ctx, theme, scale }: Canvas, operation: Operation, input: over.JoinInput): void {
     const { above, below } = over.membersOutside(operation, input);
     setFont(ctx, theme, [11, theme.page, "center", 600]);
@@ -656,7 +660,7 @@ export class Chart {
     if (below > 0) write(`+${below} below`, this.height - 9);
   }
 
-  /* Returns the box of an event: its row on an opened rank; on a closed one, its lane or, for host events, the top of the lanes. */
+  /* Returns the box of an event. Device event: its lane. Host event: its row if the rank is opened, else the top edge of the lanes. */
   #boxOf(at: number, event: number): Box {
     const { lanes } = this.data,
       row = this.layout.ranks[at]!,
@@ -715,5 +719,5 @@ export class Chart {
   }
 }
 
-/** Writes "node3 (8)": a folded host and its number of ranks. */
+/** Writes a folded host and its number of ranks, such as "node3 (8)". */
 const hostLabel = (row: HostRow): string => `▸ ${visible(row.name || "host")} (${row.folded?.members.length ?? 0})`;

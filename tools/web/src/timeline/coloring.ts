@@ -13,10 +13,10 @@ export const COLORINGS: readonly (readonly [Coloring, string])[] = [
   ["slowness", "by slowness"],
 ];
 
-/** A colour, given as the name of its custom property, and its meaning. */
+/** A colour and its meaning. The colour is the name of a custom property. */
 export type Meaning = readonly [string, string];
 
-/** Ranges of slowness, the duration divided by the median on the other ranks: upper bound, colour and meaning. */
+/** Ranges of slowness: upper bound, colour, meaning. Slowness is the duration divided by the median on the other ranks. */
 const BOUNDS: readonly (readonly [number, string, string])[] = [
   [0.8, "work-15", "faster than 0.80×"],
   [0.95, "work-10", "to 0.95×"],
@@ -25,7 +25,7 @@ const BOUNDS: readonly (readonly [number, string, string])[] = [
   [2, "wait-11", "to 2.00×"],
   [Infinity, "wait-17", "2.00× and slower"],
 ];
-const CLASSES = 8; // classes with separate colours, which are those that take most time
+const CLASSES = 8; // number of classes with their own colour; these are the classes that take most time
 const REST = "ink-3";
 
 export type Palette = NonNullable<ReturnType<typeof paletteOf>>;
@@ -53,7 +53,7 @@ export function meaningsOf(coloring: Coloring, data: ChartData, served: boolean)
   return [...classes.slice(0, CLASSES).map((each, i): Meaning => [`class-${i}`, each]), [REST, rest]];
 }
 
-/** Returns a theme with further colours, and a function that returns an event's colour in it; null if colours show kinds. */
+/** Returns the theme with more colours, and a function that returns an event's colour in it; null if colours show kinds. */
 export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme) {
   const { lanes, classes, slowness, job } = data;
   if (coloring === "kind" || !lanes || (coloring === "slowness" ? !slowness : !classes)) return null;
@@ -64,7 +64,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme) {
   const fills = [...theme.fills, ...added],
     onFills = [...theme.onFills, ...added.map((fill) => readable(fill, theme.ink, theme.page))],
     { kind, name } = lanes.events;
-  /* Shares do not distinguish classes, so computation in shares has the colour of the rest. */
+  /* shares do not distinguish classes, so computation in shares has the colour of the other classes */
   fills[COMPUTE] = rest;
   onFills[COMPUTE] = readable(rest, theme.ink, theme.page);
   const own = { ...theme, fills, onFills, alphas: [...theme.alphas, ...added.map(() => 1)] },
@@ -83,7 +83,7 @@ export function paletteOf(coloring: Coloring, data: ChartData, theme: Theme) {
   return { theme: own, of: (row: number): number => (kind[row] === COMPUTE ? byName[name[row]!]! : kind[row]!) };
 }
 
-/** Returns an event's class or slowness in words; null if it has none. */
+/** Returns an event's class or slowness as a text; null if it has none. */
 export function coloringWords(coloring: Coloring, { lanes, classes, slowness }: ChartData, row: number): string | null {
   if (coloring === "kind" || !lanes || (lanes.events.kind[row] !== COMPUTE && lanes.events.kind[row] !== COPIES)) return null;
   if (coloring === "class") return classes?.[lanes.events.name[row]!] ?? null;

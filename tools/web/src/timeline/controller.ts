@@ -12,9 +12,9 @@ import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
 import { around, clamp, pan, reveal, zoom } from "./span";
 
-/** After scrolling to a piece of the path, at least this room [px] is below the piece. */
+/** After scrolling to a piece of the path, at least this much space [px] is below it. */
 const UNDER = 60;
-const MANY = 16; // if a job has more ranks than this, the hosts of its first map are folded
+const MANY = 16; // if a job has more ranks, the first map that the reader opens has folded hosts
 
 function toggled<T>(list: readonly T[], item: T): T[] {
   return list.includes(item) ? list.filter((each) => each !== item) : [...list, item];
@@ -23,17 +23,17 @@ function toggled<T>(list: readonly T[], item: T): T[] {
 export class Controller {
   readonly chart: Chart;
   readonly state: ChartState;
-  /** Pointer position [px on the canvas]; null: outside. */
+  /** Pointer position [px of the canvas]; null: outside of the canvas. */
   pointer: { x: number; y: number } | null = null;
   dragged = false;
   #frame = 0;
   /** Searches the whole store. null if the page is not served, or if it has all events. */
   searcher: Search | null = null;
-  /** Ask the server for the sums over an area, and for the same event on other ranks. null under the same conditions as `searcher`. */
+  /** `farArea` asks the server for sums over an area. `farSame` asks it for the same event on other ranks. null if `searcher` is null. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
   foundAt = -1; // index of the selected event among the matches; -1 if it is not a match
-  measure: Measure | null = null; // the quantity of the map that was shown last; null: none so far
+  measure: Measure | null = null; // the quantity of the map that was shown last; null: none yet
 
   constructor(
     readonly data: ChartData,
@@ -48,7 +48,7 @@ export class Controller {
     return this.data.job.duration;
   }
 
-  /** Requests a frame. Several requests lead to a single frame. */
+  /** Requests a frame. Several requests before the next frame lead to a single one. */
   draw(): void {
     if (this.#frame) return;
     this.#frame = requestAnimationFrame(() => {
@@ -62,7 +62,7 @@ export class Controller {
     cancelAnimationFrame(this.#frame);
   }
 
-  /** Changes what the details or the address show. */
+  /** Changes state that the details or the address show. */
   change(change: (state: ChartState) => unknown): void {
     change(this.state);
     this.listener.selected();
@@ -111,7 +111,7 @@ export class Controller {
     this.listener.moved();
     this.draw();
   }
-  /* The rank in focus: the selected rank, or the rank in the middle of the view. */
+  /* Index of the rank in focus: the selected rank or, if none is selected, the rank in the middle of the view. */
   get #lookedAt(): number {
     const row = this.state.selected.at < 0 ? this.chart.row(HEAD + this.chart.room / 2) : undefined;
     if (row?.kind === "host") return this.chart.hosts[row.host]!.members[0]!;
@@ -128,7 +128,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Shows a map of a quantity, or lanes (null). With many ranks, the first map folds the hosts. */
+  /** Shows a map of a quantity, or lanes if it is null. In a job of many ranks, the first map has folded hosts. */
   setMap(measure: Measure | null): void {
     const { arrangement } = this.state,
       first = this.measure === null && arrangement.map === null;
@@ -193,7 +193,7 @@ export class Controller {
     this.#arranged();
   }
 
-  /** Leaves the map and shows the lanes of a rank. The visible time becomes an eighth as long, with @p time in the middle. */
+  /** Leaves the map and shows the lanes of a rank. Zooms in by a factor of 8, with @p time in the middle. */
   zoomInto(at: number, time: number): void {
     const length = (this.state.span.end - this.state.span.begin) / 8;
     this.state.arrangement.map = null;
@@ -208,7 +208,7 @@ export class Controller {
     this.state.arrangement.folded.delete(host);
   }
 
-  /* Makes a rank visible: unfolds its host, unhides it, and shows lanes. */
+  /* Makes a rank visible: unfolds its host, unhides the rank, and leaves the map. */
   #uncover(at: number): void {
     const { arrangement } = this.state,
       folded = arrangement.folded.size;
@@ -231,7 +231,7 @@ export class Controller {
     this.showRank(next.kind === "rank" ? next.at : this.chart.hosts[(next as { host: number }).host]!.members[0]!);
   }
 
-  /* Returns the host of the selected row or, if none is selected, of the row under the pointer. */
+  /* Returns the host of the selected row. If no row is selected, returns the host of the row under the pointer. */
   #hostInQuestion(): number {
     const { selected } = this.state,
       row = this.pointer ? this.chart.row(this.pointer.y) : undefined;
@@ -253,12 +253,12 @@ export class Controller {
     this.draw();
   }
 
-  /** @param marked indices of ranks, null: all  @param tracks keys of their streams and threads, null: all */
+  /** @param marked indices of ranks; null: all  @param tracks keys of their streams and threads; null: all */
   setMark(mark: Span | null, marked: ReadonlySet<number> | null = null, tracks: ReadonlySet<string> | null = null): void {
     this.change(() => this.drawMark(mark, marked, tracks));
   }
 
-  /** Sets the mark while the pointer still draws it. In contrast to setMark(), does not describe what is in the mark. */
+  /** Sets the mark while the reader still draws it. Unlike setMark(), does not update the description of what is in the mark. */
   drawMark(mark: Span | null, marked: ReadonlySet<number> | null, tracks: ReadonlySet<string> | null): void {
     this.state.mark = mark && mark.end > mark.begin ? clamp(mark, this.duration) : null;
     this.state.marked = this.state.mark && marked && marked.size > 0 ? marked : null;
@@ -266,7 +266,7 @@ export class Controller {
     this.draw();
   }
 
-  /** Puts a flag on the mark, else at the pointer, else on the selection, else in the middle of the view. */
+  /** Puts a flag on the mark. If there is none: at the pointer, else on the selection, else in the middle of the view. */
   putFlag(): void {
     const { mark, span } = this.state,
       time = this.pointer && this.pointer.x >= this.chart.gutter ? this.chart.scale.time(this.pointer.x) : null,
@@ -282,7 +282,7 @@ export class Controller {
     this.draw();
   }
 
-  /* Adds the rank in question to the mark or removes it. Without a mark, marks it for the selection or for what is in view. */
+  /* Adds the rank in question to the mark, or removes it. Without a mark, marks it in the time of the selection, or else of the view. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();
@@ -307,7 +307,7 @@ export class Controller {
     this.listener.selected();
   }
 
-  /** Repeats the search, because events were loaded or removed. The current match stays the same. */
+  /** Repeats the search after events were loaded or removed. The current match stays the same. */
   refind(renamed: (row: number) => number): void {
     const { lanes, job } = this.data,
       { found } = this.state;
@@ -318,7 +318,7 @@ export class Controller {
     this.draw();
   }
 
-  /* The matches in the whole store that the reader can step through; null if the search is not complete. */
+  /* The matches in the whole store, through which the reader can step; null if the search is not complete. */
   get #steps(): readonly FarEvent[] | null {
     const far = this.state.everywhere;
     return far?.done && !far.failed ? far.events : null;
@@ -341,7 +341,7 @@ export class Controller {
     this.selectEvent(row);
   }
 
-  /** Selects an event that the page may not have: shows its time, and selects it as soon as it was fetched. */
+  /** Selects an event that the page may lack. Shows its time, and selects it once it is fetched. */
   goTo(event: FarEvent): void {
     const { at, begin, duration, kind } = event,
       { lanes } = this.data,
@@ -359,7 +359,7 @@ export class Controller {
     this.setSpan(around({ begin, end: begin + duration }, this.duration, 2));
   }
 
-  /** Selects an operation and its member on rank @p at; if @p at is -1, the last member. */
+  /** Selects an operation and its member on the rank with the index @p at. If @p at is -1, selects the last member. */
   selectOperation(operation: Operation, at = -1): void {
     const { state } = this;
     const member = operation.members.find((m) => m.at === at) ?? operation.lastMember ?? operation.members[0]!;
@@ -419,7 +419,7 @@ export class Controller {
       return;
     }
   }
-  /** Zooms at the pointer or, if the pointer is elsewhere, in the middle. */
+  /** Zooms around the pointer. If the pointer is elsewhere, zooms around the middle. */
   zoomBy(factor: number): void {
     this.zoomAt(this.pointer?.x ?? this.chart.gutter + (this.chart.width - this.chart.gutter) / 2, factor);
   }
@@ -444,7 +444,7 @@ export class Controller {
     this.setMap(this.state.arrangement.map === null ? (this.measure ?? "compute") : null);
   }
 
-  /** Folds or unfolds all hosts, or one: the selected one or, without a selection, the one under the pointer. */
+  /** Folds or unfolds all hosts or, if @p all is false, the selected host. Without a selection, that is the host under the pointer. */
   fold(all: boolean): void {
     if (all) this.foldAll(this.state.arrangement.folded.size < this.chart.hosts.length);
     else this.toggleHost(this.#hostInQuestion());
@@ -455,7 +455,7 @@ export class Controller {
     else this.toggle(this.rankInQuestion());
   }
 
-  /** Removes the mark if there is one. Otherwise, marks the time of the selection. If nothing is selected, marks the visible time range. */
+  /** Removes the mark. If there is none, marks the time of the selection. If nothing is selected, marks the visible time range. */
   markAll(): void {
     this.setMark(this.state.mark ? null : (this.#selectedSpan() ?? { ...this.state.span }));
   }
@@ -512,7 +512,7 @@ export class Controller {
     if (next !== undefined) this.selectEvent(next);
   }
 
-  /* Selects the launch of the selected device event, or the first event that the selected host event launched. */
+  /* If a device event is selected, selects its launch. If a host event is selected, selects the first event that it launched. */
   followLaunch(): void {
     const { lanes, reported } = this.data,
       { event } = this.state.selected;

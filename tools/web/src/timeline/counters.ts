@@ -8,15 +8,15 @@ import { missingParts } from "./sums";
 import { Far } from "./far";
 import { windowOf } from "./finer";
 
-/** `ofHost`: it is computed from host events, so it is unknown where the page lacks these. */
+/** `words` formats a value. `ofHost`: computed from host events, so unknown where the page lacks them. */
 export type Counter = Readonly<Record<"key" | "label" | "doc", string> & { words: (value: number) => string; ofHost: boolean }>;
 
-/** Values of a counter. `curves` is null for a counter that is a share of time. */
+/** Values of a counter. `curves`: null for a counter that is a share of time. `most`: the largest value. */
 export type Values = Readonly<{ curves: Curves | null; most: number }>;
 
 const rate = (value: number): string => `${f.grouped(value, f.digitsOf(value))}${f.SPACE}GB/s`;
 
-/** The counters that the page itself computes. No profiler records them. */
+/** The counters that the page computes, because no profiler records them. */
 const OWN: readonly Counter[] = [
   own("memory", "memory", "allocated device memory", (value) => f.bytes(value, true), false),
   own("queue", "queue", "kernels, copies and sets launched but not yet started, over all streams", (n) => f.grouped(Math.round(n)), true),
@@ -37,11 +37,11 @@ function own(key: string, label: string, doc: string, words: Counter["words"], o
 
 const RECORDED = "recorded:";
 
-/* Writes "AI Core Freq, MHz". */
+/* Writes a title such as "AI Core Freq, MHz". */
 const titleOf = (counter: string, series: string): string =>
   series && series !== "value" && series !== counter ? `${counter}, ${series}` : counter;
 
-/** Returns the counters of a job. Counters that depend on events are included only after events are loaded. */
+/** Returns the counters of a job. Counters that need events are included only once events are loaded. */
 export function countersOf(data: ChartData, { memory, served }: Page["recorded"]): readonly Counter[] {
   const { reported, operations, job } = data,
     recorded = new Map<string, Counter>();
@@ -92,7 +92,7 @@ function copiesOf({ lanes, reported }: ChartData, at: number): Curve {
   return curveOf(changes);
 }
 
-/* Returns the bandwidth of each rank. Bytes move from the last arrival, or the begin if waits are unknown, to the end. */
+/* Returns the bandwidth of each rank. Bytes move from the last arrival to the end. If waits are unknown, they move from the begin. */
 function bandwidths({ operations, job }: ChartData): Curve[] {
   const changes = job.ranks.map((): Change[] => []);
   for (const operation of operations.filter(({ fetched }) => !fetched)) {
@@ -109,7 +109,7 @@ const recordedOf = ({ reported, job }: ChartData, key: string, at: number): Curv
     .counters.filter(({ counter, series }) => RECORDED + titleOf(job.names[counter] ?? "", job.names[series] ?? "") === key)
     .map(({ times, values }) => ({ times, values }));
 
-/** Computes the values of a counter, one rank in each iteration. Memory is in a table that is loaded separately. */
+/** Computes the values of a counter, one rank in each iteration. Returns null if events or the table of memory are not loaded yet. */
 export function* valuesOf(key: string, data: ChartData): Generator<void, Values | null> {
   if (key === "compute") return { curves: null, most: 1 };
   if (key === "memory") return data.memory ? { curves: data.memory, most: data.memory.most } : null;
@@ -123,12 +123,13 @@ export function* valuesOf(key: string, data: ChartData): Generator<void, Values 
   return { curves: own, most: own.most };
 }
 
-/** Returns the value at the top of a counter's scale: its largest known value on any rank. */
+/** Returns the value at the top of a counter's scale, which is the largest known value on any rank. */
 export function topOf({ farCounters }: ChartData, { key }: Counter, { most }: Values): number {
   return Math.max(most, farCounters?.most(key) ?? 0);
 }
 
-/** Sets out[i] to the maximum of a rank's counter in the i-th interval of @p width, divided by the top of its scale; or to a mean share. */
+/** Sets out[i] to the maximum of a rank's counter in the i-th interval, as a fraction of topOf(). If the counter is a share of time, sets
+ * it to the mean share. Interval i begins at from + i * width [ns]. */
 export function fillCounter(
   data: ChartData,
   counter: Counter,
@@ -156,30 +157,30 @@ export function unknownParts({ job, farCounters }: ChartData, { key, ofHost }: C
       { begin: span.begin, end: Math.min(far.begin, span.end) },
       { begin: Math.max(far.end, span.begin), end: span.end },
     ].filter(({ begin, end }) => end > begin);
-  /* The curves were computed without events from the server, so they lack the parts for which the page itself has no events. */
+  /* The curves were computed without events from the server. So they lack the parts for which the page itself has no events. */
   return ofHost ? missingParts(job, { ...job.ranks[at]!, served: undefined }, span, true) : [];
 }
 
 export const isKnown = ({ farCounters }: ChartData, { key }: Counter, { curves }: Values, at: number): boolean =>
   !curves || farCounters?.of(key, at) !== undefined || (curves.curves[at] ?? []).some(({ times }) => times.length > 0);
 
-/** Returns whether the value is a lower bound, because events that the page lacks may have been launched before the view. */
+/** Returns whether the value is a lower bound: events that the page lacks may have been launched before the view. */
 export const isLeast = ({ farCounters, job }: ChartData, { key, ofHost }: Counter, at: number): boolean =>
   ofHost && !job.complete && farCounters?.of(key, at) === undefined;
 
-/** The server's names of counters, by the key that counters.ts has for the counter. */
+/** The server's names of counters, by the counter's key in this page. */
 const ASKED: Readonly<Record<string, string>> = { queue: "queue", copies: "copies", bandwidth: "collectives" };
-/** Columns of a window. A quarter of them, the least that is in view, is more than any screen has pixels. */
+/** Number of columns in a window. At least a quarter of them is in view, which is more than the pixels of any screen. */
 const COLUMNS = 16384;
-const KEPT = 128; // if there are more pieces than this, those that are not in view are dropped
+const KEPT = 128; // if there are more pieces, those that are not in view are dropped
 
-/** `ranks`: for each its number, then pairs of a column and the maximum in each column from this one up to the next pair's. */
+/** `ranks`: for each rank its number, then pairs of column and maximum. A maximum holds up to the column of the next pair. */
 type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] }>;
 
 type Piece = Span & Readonly<{ columns: Float32Array }>;
 
 export class FarCounters {
-  /** The pieces, by the key of the counter and the index of the rank. All of them are of the window that was requested last. */
+  /** The pieces by counter and rank: "KEY INDEX". All pieces are of the window that was requested last. */
   readonly #pieces = new Map<string, Piece>();
   readonly #most = new Map<string, number>();
   readonly #fars = new Map<string, { far: Far<Answer, Answer>; window: Span; asked: ReadonlySet<number> }>();
@@ -199,7 +200,7 @@ export class FarCounters {
       if (what === undefined) continue;
       const missing = [...places].filter((at) => this.of(key, at)?.begin !== window.begin || this.of(key, at)?.end !== window.end);
       let own = this.#fars.get(key);
-      /* whether a request for this window is running, whose answer arrives in parts */
+      /* whether a request for this window still runs; its answer comes in parts */
       const pending = own && !own.far.state?.done && own.window.begin === window.begin && own.window.end === window.end;
       if (missing.length === 0 || (pending && missing.every((at) => own!.asked.has(at)))) continue;
       const far = own?.far ?? new Far<Answer, Answer>("counter", (_, answer) => this.#keep(key, answer), this.changed);
@@ -247,7 +248,7 @@ export class FarCounters {
   }
 }
 
-/** Sets out[i] to the maximum of the piece's columns in the i-th interval of @p width from @p from on. */
+/** Sets out[i] to the maximum of the piece's columns in the i-th interval, which begins at from + i * width [ns]. */
 function fillFrom({ begin, end, columns }: Piece, from: number, width: number, out: Float32Array): void {
   const column = (end - begin) / columns.length;
   for (let i = 0; i < out.length; i++) {

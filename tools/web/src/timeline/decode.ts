@@ -11,7 +11,7 @@ export class Bytes {
     return this.#at >= this.data.length;
   }
 
-  /** Reads a varint. Exact up to 2^53, which no time from the job's begin reaches. */
+  /** Reads a varint. The value is exact up to 2^53 ns, that is, 104 days from the job's begin. */
   number(): number {
     const data = this.data;
     let byte = data[this.#at++];
@@ -65,7 +65,7 @@ const decodeRecordings = (bytes: Bytes) =>
     return { begin, end, truncated: bytes.number() === 1 };
   });
 
-/** A part of a rank's recording: a step or, without steps, a slice. `gpu`, `host`: whether the page has its events of this kind. */
+/** A step of a rank's recording or, without steps, a slice. `gpu`: the page has its GPU events. `host`: the page has its host events. */
 export type Part = ReturnType<typeof decodeParts>[number];
 
 function decodeParts(bytes: Bytes) {
@@ -84,7 +84,6 @@ function decodeParts(bytes: Bytes) {
 export type Rank = JobBlock["ranks"][number];
 export type JobBlock = ReturnType<typeof decodeJob>;
 
-/** Decodes the block "timeline.job". */
 export function decodeJob(data: Uint8Array) {
   const bytes = new Bytes(data);
   const version = bytes.number();
@@ -93,12 +92,12 @@ export function decodeJob(data: Uint8Array) {
     duration: bytes.number(),
     buckets: bytes.number(),
     stripBuckets: bytes.number(),
-    world: bytes.number() - 1, // according to the traces; -1 unknown
-    complete: bytes.number() === 1, // whether the page holds every event of the job
+    world: bytes.number() - 1, // world size that the traces state; -1: unknown
+    complete: bytes.number() === 1, // whether the page has all events of the job
     steps: bytes.number() === 1, // whether parts are steps
     events: bytes.number(),
   };
-  const allRanks = bytes.number(); // of the job; the page may hold fewer
+  const allRanks = bytes.number(); // number of the job's ranks; the page may have fewer
   let host = "";
   const ranks = list(bytes.number(), () => {
     const firstOfHost = bytes.number() === 0;
@@ -110,7 +109,7 @@ export function decodeJob(data: Uint8Array) {
       firstOfHost,
       host,
       truncated: (flags & TRUNCATED) !== 0,
-      noClock: (flags & NO_CLOCK) !== 0, // its clock cannot be compared with others
+      noClock: (flags & NO_CLOCK) !== 0, // its clock cannot be compared with other clocks
       domain: bytes.number(),
       uncertainty: bytes.number(),
       spread: bytes.number(),
@@ -123,7 +122,7 @@ export function decodeJob(data: Uint8Array) {
   return { ...head, allRanks, ranks, places, names: list(bytes.number(), () => bytes.text()) as readonly string[] };
 }
 
-/** Decodes the block "timeline.strip". It has the shares of each kind, one kind after another, in units of 1/65,535. */
+/** Decodes the block "timeline.strip": the shares of the first kind, then of the next kind, and so on. Units: 1/65,535. */
 export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   const out = new Uint16Array(LANE_KINDS * job.stripBuckets);
   if (data.length !== 2 * out.length) throw new Error("the timeline's strip has the wrong size");
@@ -131,13 +130,13 @@ export function decodeStrip(data: Uint8Array, job: JobBlock): Uint16Array {
   return out;
 }
 
-/** Checks the size of the block "timeline.coverage": for each rank and kind, shares in units of 1/255. */
+/** Checks the size of the block "timeline.coverage", which has shares in units of 1/255 for each rank and kind. */
 export function checkCoverage(data: Uint8Array, job: JobBlock): Uint8Array {
   if (data.length !== job.ranks.length * LANE_KINDS * job.buckets) throw new Error("the timeline's coverage has the wrong size");
   return data;
 }
 
-/** A rank's participation in an operation. Its wait is -1 if the operation's waits are unknown. */
+/** A rank's part in an operation. `wait` is -1 if the operation's waits are unknown. */
 export type Member = ReturnType<typeof decodeMembers>[number];
 
 function decodeMembers(bytes: Bytes, n: number, first: number) {
@@ -155,7 +154,7 @@ function decodeMembers(bytes: Bytes, n: number, first: number) {
   }));
 }
 
-/* Decodes totals of an operation. They are over all members, even if some members are on ranks that the page does not have. */
+/* Decodes totals over all members of an operation, also over members on ranks that the page lacks. */
 const decodeWhole = (bytes: Bytes, begin: number): ReturnType<typeof wholeOf> => ({
   size: bytes.number(),
   end: begin + bytes.number(),
@@ -180,7 +179,7 @@ function wholeOf(members: readonly Member[], begin: number) {
 
 type Reported = Pick<JobBlock, "names" | "allRanks"> & { readonly ranks: readonly Pick<Rank, "rank">[] };
 
-/** Decodes an operation that src/serve/operation.c wrote, and gives it a number in the page; null if there is none. */
+/** Decodes the operation that src/serve/operation.c wrote, and gives it @p number in the page; null if there is none. */
 export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): Operation | null {
   const bytes = new Bytes(data),
     ranks = list(bytes.number(), () => ({ rank: bytes.number() })),
@@ -195,21 +194,21 @@ export function decodeMeeting(data: Uint8Array, job: JobBlock, number: number): 
   return { ...operation, number, members, fetched: true, lastMember: members.find((m) => m.arrival === LAST) ?? null };
 }
 
-/** A matched operation, with the members that have lanes. `last`: begin of the last member; `wait`: sum over all members. The last member
- * is known only if it has a lane, and its rank only if no other rank may have been last. */
+/** A matched operation. `members`: those with lanes. `last`: begin of the last member. `wait`: sum over all members. `lastMember`: null if
+ * it has no lane. `lastRank`: null if other ranks may have been last, too. */
 export type Operation = ReturnType<typeof readOperations>[number] & { readonly fetched?: true };
 
 export function readOperations(bytes: Bytes, job: Reported) {
   const n = bytes.number();
   let begin = 0;
-  bytes.number(); // number of the job's operations, also of those that the page leaves out
+  bytes.number(); // number of all operations of the job; the page may have fewer
   return list(n, (number) => {
     begin += bytes.signed();
     const kind = bytes.number();
     const group = job.names[bytes.number()] ?? "",
       description = job.names[bytes.number()] ?? "";
-    const size = bytes.number() - 1, // [bytes], -1 unknown
-      step = bytes.signed(); // -1 for none
+    const size = bytes.number() - 1, // [bytes]; -1: unknown
+      step = bytes.signed(); // -1: none
     const part = job.ranks.length < job.allRanks,
       reported = part ? decodeWhole(bytes, begin) : null;
     const members = decodeMembers(bytes, bytes.number(), begin),
@@ -233,7 +232,7 @@ export function readOperations(bytes: Bytes, job: Reported) {
   });
 }
 
-/** A stream, its annotations, or a CPU thread: rows [first, first + n). `continues`: the page's track that fetched events continue. */
+/** A stream, its annotations, or a CPU thread, with rows [first, first + n). `continues`: the page's own track, if this one is fetched. */
 export type Track = ReturnType<typeof decodeTrack> & { readonly continues?: Track };
 
 function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], operations: number[]) {
@@ -261,7 +260,7 @@ function decodeTrack(bytes: Bytes, out: Events, first: number, waits: number[], 
   return { kind, at, device, stream, tid, name, first, n };
 }
 
-/** Decodes n events, which are the rest of the bytes. */
+/** Decodes n events from the rest of the bytes. */
 export function decodeColumns(bytes: Bytes, n: number): Events {
   const out = new Events(n);
   const waits = [-1],
@@ -282,7 +281,7 @@ const TILE_VERSION = 2;
 const GPU_IN = 1,
   HOST_IN = 2;
 
-/* Decodes the shares of a rank, in units of 1/255. Each kind has n buckets, `width` [ns] wide, one kind after another. */
+/* Decodes the shares of a rank: n buckets of the first kind, then of the next kind, and so on. Units: 1/255. Bucket width: `width` [ns]. */
 function decodeShares(bytes: Bytes, n: number) {
   const width = 2 ** bytes.number(),
     begin = bytes.signed();
@@ -291,7 +290,7 @@ function decodeShares(bytes: Bytes, n: number) {
 
 export type Shares = ReturnType<typeof decodeShares>;
 
-/* Reads whether the tile has the rank's GPU events, and its host events. */
+/* Reads which of a rank's events the tile has: GPU events, host events. Then reads the rank's shares. */
 function decodeRank(bytes: Bytes) {
   const flags = bytes.number(),
     n = bytes.number();
@@ -300,7 +299,7 @@ function decodeRank(bytes: Bytes) {
 
 export type Tile = ReturnType<typeof decodeTile>;
 
-/** Decodes a tile, with ranks in the order of the request. A track names its rank by the index in this order (`at`). */
+/** Decodes a tile. Its ranks are in the order of the request. A track names its rank by the index in this order (`at`). */
 export function decodeTile(data: Uint8Array) {
   const bytes = new Bytes(data),
     version = bytes.number();

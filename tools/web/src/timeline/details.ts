@@ -17,17 +17,17 @@ import { sumsOf, type RankSums } from "./sums";
 import type { ChartData } from "./chart";
 import { doubt } from "./operations";
 
-/** If there are at most ALL_ARRIVALS arrivals, all are listed. Otherwise, only the first FIRST and the last LAST are listed. */
+/** Up to ALL_ARRIVALS arrivals are all listed. Of more, only the first FIRST and the last LAST are listed. */
 const ALL_ARRIVALS = 32,
   FIRST = 4,
   LAST = 16;
 const SUM_ROWS = 256;
 const NOTHING = "Nothing selected";
 
-/** The panel, and the same in one sentence for screen readers. */
+/** `element`: the panel. `spoken`: the same in one sentence, for screen readers. */
 type Words = Readonly<{ element: HTMLElement; spoken: string }>;
 
-/** "ReduceScatter, step 12" */
+/** Writes a title such as "ReduceScatter, step 12". */
 export const operationTitle = (operation: model.Operation): string =>
   `${model.COLLECTIVE_WORDS[operation.kind] ?? model.COLLECTIVE_WORDS[0]!}${operation.step >= 0 ? `, step ${operation.step}` : ""}`;
 
@@ -45,7 +45,7 @@ function notComparable(operation: model.Operation, { job, noWaits }: Reported): 
   return apart && ranks.some((rank) => rank.noClock) ? "the clocks of its ranks cannot be compared" : null;
 }
 
-/* Says which rank of a transfer waited. A receiver waits for its sender, but a sender may leave before its receiver arrives. */
+/* Says which rank of a transfer waited. A receiver waits for its sender, but a sender may finish before its receiver arrives. */
 function transferWords(operation: model.Operation, reported: Reported): string {
   const { job } = reported;
   if (operation.size < 2) return "No wait is known: the other rank’s kernel is missing from its trace or was not matched.";
@@ -74,7 +74,7 @@ function whyNoWait(operation: model.Operation, reported: Reported): string {
     : "No wait is known: kernels of some ranks of its group are missing from the traces, were not matched, or contradict one another.";
 }
 
-/** Returns which rank came last, and whether the clocks are accurate enough to know. */
+/** Returns which rank came last. @p poor: the clocks are too inaccurate to know this. */
 export function lastWords(operation: model.Operation, reported: Reported, poor: boolean): string {
   const { job } = reported;
   if (!operation.waits)
@@ -96,7 +96,7 @@ export function lastWords(operation: model.Operation, reported: Reported, poor: 
   return `${together}; ranks ${f.ranges(tied)} came last within the error of their clocks.`;
 }
 
-/* Says which place an operation has by wait. @param place row of collectives.worst, from 0 */
+/* Says which place an operation has in the order of waits. @param place row of collectives.worst, from 0 */
 const placeWords = (place: number): string => (place === 0 ? "waited longest of all" : `no. ${place + 1} by wait`);
 
 function arrivals(operation: model.Operation, job: model.JobBlock, choose: (member: model.Member) => void): Child {
@@ -168,7 +168,7 @@ function eventWords(row: number, controller: Controller): Words {
   const rank = job.ranks[track.at]!,
     begin = events.begin[row]!,
     duration = events.duration[row]!;
-  const step = track.kind === model.THREAD ? null : stepAt(job, track.at, begin), // on a thread, the annotation below shows the step
+  const step = track.kind === model.THREAD ? null : stepAt(job, track.at, begin), // on a thread, an annotation shows the step
     title = job.names[events.name[row]!] ?? "";
   const where = f.joined(
     ", ",
@@ -185,7 +185,7 @@ function eventWords(row: number, controller: Controller): Words {
   };
 }
 
-/* Makes the parts of an event's panel: its time, its launch, and the same event elsewhere. */
+/* Makes the parts of an event's panel: its time, its launch, and the same event on other ranks. */
 function eventParts(row: number, controller: Controller, title: Child): Child {
   const { lanes } = controller.data,
     { begin, duration } = lanes!.events,
@@ -285,7 +285,7 @@ function markWords(mark: model.Span, controller: Controller): Words {
   return { element: h("div", h("h2", `Marked: ${said}`), lanes && areaTabs(controller), content), spoken: `Marked ${said}` };
 }
 
-/* Makes two columns. The first has a heading and a paragraph. The second has keys, given as a text such as "a d: move; f: fit". */
+/* Makes two columns: a heading with a paragraph, and keys. @p keys is a text such as "a d: move; f: fit". */
 function withKeys(title: Child, text: Child, keys: string): HTMLElement {
   const lines = keys.split("; ").map((each) => each.split(": "));
   return h(
@@ -334,7 +334,7 @@ function aboutMap(): Words {
   return { element: withKeys("A map of ranks and time", text, keys), spoken: text };
 }
 
-/** Writes the details of the selection or mark. Returns the text for screen readers. */
+/** Writes the details of the selection or mark into @p box. Returns the text for screen readers. */
 export function writeDetails(box: HTMLElement, controller: Controller, worst: ReadonlyMap<number, number>): string {
   const { selected, mark } = controller.state;
   const words = mark
@@ -350,7 +350,7 @@ export function writeDetails(box: HTMLElement, controller: Controller, worst: Re
             : controller.state.arrangement.map !== null
               ? aboutMap()
               : nothing(controller);
-  const only = controller.state.listed && words.spoken === NOTHING; // the list takes the room of the empty panel
+  const only = controller.state.listed && words.spoken === NOTHING; // if nothing is selected, the list takes the place of the panel
   keepFocus(box, () => fill(box, !only && words.element, foundList(controller), flagList(controller)), box);
   return words.spoken;
 }

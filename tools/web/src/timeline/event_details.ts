@@ -1,11 +1,11 @@
-/** Decodes details of events that are in no column of the timeline (src/report/timeline_details.c), and finds launches by them. */
+/** Decodes details of events that are not columns of the timeline (src/report/timeline_details.c). Finds launches with them. */
 import { Bytes } from "./decode";
 import { lowest, type Lanes } from "./lanes";
 import { THREAD, type Events, type Track } from "./model";
 
 export class Column {
   constructor(
-    /** Event rows, ascending. */
+    /** Rows of events, ascending. */
     readonly rows: Uint32Array,
     readonly values: Float64Array,
   ) {}
@@ -19,8 +19,8 @@ export class Column {
 
 const NONE: readonly number[] = [];
 
-/* The columns of a rank's details, in the order of the block. Rows and numbers are stored as differences, a name as its number.
- * `launches`: row of the launching call; `bytes`: of copies and sets; `inputs`, `stacks`: shapes and call stack of an operator. */
+/* The columns of a rank's details, in the order of the block. `launches`: row of the launching call. `bytes`: size of a copy or set.
+ * `inputs`: shapes of an operator's inputs. `stacks`: its call stack. Rows and numbers are stored as differences, a name as its number. */
 const COLUMNS = {
   launches: "row",
   correlations: "number",
@@ -32,7 +32,7 @@ const COLUMNS = {
 
 type Columns = Readonly<Record<keyof typeof COLUMNS, Column>>;
 
-/** Makes all columns. Calls `make` with the name of each column and the kind of its values. */
+/** Makes all columns. Calls `make` with the name of each column and the type of its values. */
 export function columnsBy(make: (name: keyof Columns, values: (typeof COLUMNS)[keyof Columns]) => Column): Columns {
   const entries = Object.entries(COLUMNS) as [keyof Columns, (typeof COLUMNS)[keyof Columns]][];
   return Object.fromEntries(entries.map(([name, values]) => [name, make(name, values)])) as unknown as Columns;
@@ -48,7 +48,7 @@ export class RankReported {
     readonly counters: readonly ReturnType<typeof seriesOf>[],
   ) {}
 
-  /** Returns the rows of the events that the calls in rows [first, end) launched, in the order of the calls. */
+  /** Returns the rows of the events that were launched by the calls in rows [first, end), in the order of the calls. */
   launched(first: number, end: number): readonly number[] {
     const { rows, values } = this.columns.launches;
     if (rows.length === 0) return NONE;
@@ -67,17 +67,18 @@ const UNREPORTED = new RankReported(
   [],
 );
 
-/** Details of events, by the index of the rank. `page`: those that the page itself has, without those fetched from the server. */
+/** `of`, `page`: details of a rank's events, by the index of the rank. `page` leaves out events that were fetched from the server. */
 export type Reported = Readonly<Record<"of" | "page", (at: number) => RankReported>>;
 
-/** Reads the block "timeline.details". It is decoded when details of an event are first needed. */
+/** Reads the block "timeline.details". Decodes it only when details of an event are needed. */
 export function pageReported(data: Uint8Array, events: Events): Reported {
   let ranks: Map<number, RankReported> | undefined;
   const of = (at: number) => (ranks ??= reportedOf(data, events)).get(at) ?? UNREPORTED;
   return { of, page: of };
 }
 
-/** Decodes a column. @param base row of the rank's first event @param from value before the first difference; null: numbers of names */
+/** Decodes a column. @param base row of the rank's first event @param from added to the first difference; null: values are not
+ * differences */
 function column(bytes: Bytes, base: number, from: number | null): Column {
   const n = bytes.number(),
     rows = new Uint32Array(n),
@@ -87,7 +88,7 @@ function column(bytes: Bytes, base: number, from: number | null): Column {
   return new Column(rows, values);
 }
 
-/* Decodes launch parameters of a kernel, its shared memory per block [B] and its occupancy [%]; -1: unknown. */
+/* Decodes launch parameters of a kernel. `shared`: shared memory per block [B]. `occupancy`: [%]. -1: unknown. */
 function shapeOf(bytes: Bytes) {
   const next = (): number => bytes.number() - 1,
     grid = [next(), next(), next()],
@@ -98,7 +99,7 @@ function shapeOf(bytes: Bytes) {
 
 export type Shape = ReturnType<typeof shapeOf>;
 
-/* A recorded counter. `counter` and `series` are numbers of names. */
+/* Decodes a recorded counter. `counter` and `series` are numbers of names. */
 function seriesOf(bytes: Bytes) {
   const counter = bytes.number(),
     series = bytes.number(),
@@ -125,10 +126,10 @@ export function reportedOf(data: Uint8Array, events: Events): Map<number, RankRe
   return out;
 }
 
-/** Rows of a call, and of an event that it launched or put into a queue, from which another thread took it. */
+/** `call`: row of a call. `row`: row of an event that the call launched, or that it queued for another thread to run. */
 export type Launch = Readonly<Record<"call" | "row", number>>;
 
-/* Returns the events in rows [first, end) that enclose an event of depth @p deep, innermost first. */
+/* Returns those events in rows [first, end) that enclose the event in @p row, innermost first. @p deep: depth of this event. */
 function enclosing(events: Events, first: number, end: number, row: number, deep: number): number[] {
   const out: number[] = [];
   let depth = deep;
@@ -140,7 +141,7 @@ function enclosing(events: Events, first: number, end: number, row: number, deep
   return out;
 }
 
-/** Returns the events of a thread that enclose an event, innermost first; also those in the track that its track continues. */
+/** Returns the events of a thread that enclose an event, innermost first. Also searches the track that this track continues. */
 export function around(events: Events, { first, continues }: Track, row: number): number[] {
   const { begin, duration, depth } = events,
     own = enclosing(events, first, row, row, depth[row]!);
@@ -150,7 +151,7 @@ export function around(events: Events, { first, continues }: Track, row: number)
   return [...own, ...others].sort((a, b) => begin[b]! - begin[a]! || duration[a]! - duration[b]!);
 }
 
-/** Returns the first row after an event that does not begin during the event; the rows are those of the event's thread. */
+/** Returns the first later row whose event begins at or after the end of the event in @p row. All rows are of one thread. */
 function inside(events: Events, track: Track, row: number): number {
   const end = events.begin[row]! + events.duration[row]!,
     n = track.first + track.n - row;
@@ -163,7 +164,7 @@ function inside(events: Events, track: Track, row: number): number {
   );
 }
 
-/** Returns the launch of a device event. For a host event, returns the launches by all calls within it. */
+/** Returns the launch of a device event. For a host event, returns the launches by all calls in it. */
 export function launchesOf(lanes: Lanes, reported: Reported, row: number): readonly Launch[] {
   const { events } = lanes,
     track = lanes.trackOf(row)!,

@@ -2,12 +2,12 @@
 import { askJson } from "../served";
 import { areaFrom, type Area, type AreaPart } from "./area";
 
-/** `failed`: message of the error that ended the answer early. */
+/** `failed`: message of the error that cut the answer short; null: none. */
 export type FarState<T> = Readonly<{ value: T; done: boolean; failed: string | null }>;
 
 type Query = Readonly<Record<string, string | number>>;
 
-/** Runs the last of several tasks, after a delay, so that several quick changes start only one task. */
+/** Runs only the last of several tasks that start shortly after one another. Each task starts after a delay. */
 export class Latest {
   #timer = 0;
   #abort: AbortController | null = null;
@@ -27,20 +27,20 @@ export class Latest {
   }
 }
 
-/** Asks the server one question at a time, and collects the parts of its answer. A new question aborts the previous one. */
+/** Asks the server one question at a time, and collects the parts of the answer. A new question aborts the previous one. */
 export class Far<A extends { readonly next: number | null }, T> {
   state: FarState<T> | null = null;
   #key = "";
   readonly #latest = new Latest(120);
 
-  /** @param add adds a part of the answer to the value. @param changed called after each part and at the end */
+  /** @param add adds a part of the answer to the value @param changed called after each part and at the end */
   constructor(
     readonly path: string,
     readonly add: (before: T | null, answer: A) => T,
     readonly changed: () => void,
   ) {}
 
-  /** Asks a question. If it is already the current question, does not ask again. Returns the answer so far. */
+  /** Returns the answer so far. If the question differs from the current one, first asks it. */
   of(query: Query): FarState<T> | null {
     const key = JSON.stringify(query);
     if (key !== this.#key) {
@@ -80,7 +80,7 @@ export class Far<A extends { readonly next: number | null }, T> {
 
 interface AreaAnswer {
   readonly next: number | null;
-  readonly seen: number; // number of ranks that this part of the answer covers
+  readonly seen: number; // number of ranks in this part of the answer
   readonly names: readonly (readonly [id: number, text: string])[];
   readonly sums: readonly (readonly [rank: number, name: number, kind: number, count: number, total: number, self: number, most: number])[];
 }
@@ -103,7 +103,7 @@ export const askArea = (changed: () => void): FarArea =>
 
 let last: { readonly of: FarParts; readonly area: Area } | null = null;
 
-/** Builds the area from the parts of an answer. The result is kept until the parts change. */
+/** Builds the area from the parts of an answer. The result is kept until a further part arrives. */
 export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (name: string) => string | undefined): Area {
   if (last?.of !== of) last = { of, area: areaFrom(of.parts, ranks, classOf) };
   return last.area;
@@ -111,8 +111,9 @@ export function areaOfParts(of: FarParts, ranks: readonly number[], classOf: (na
 
 type Times = readonly [begin: number, duration: number];
 
-/** `place`: which of the `times` runs in its step (0: not found); `index`, `all`: the same on the whole rank; `longest`: in the step, of
- * the ranks so far; `peers`: other ranks, without begin and duration if they ran it another number of times. */
+/** `times`: number of runs in the event's step; `place`: its index among these. `all`, `index`: the same over the rank's whole recording.
+ * `longest`: longest run in the step on any rank so far. `peers`: other ranks; without begin and duration if their number of runs
+ * differs. */
 export type SameAnswer = Readonly<Record<"place" | "times" | "index" | "all" | "median", number> & Record<"next" | "step", number | null>> &
   Readonly<Record<"before" | "behind", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
 type Peer = readonly [rank: number, times: number, begin?: number, duration?: number];

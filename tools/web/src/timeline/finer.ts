@@ -10,24 +10,25 @@ import { hasEvents, missingParts } from "./sums";
 import { decodeMeeting, decodeTile, type Shares, type Tile } from "./decode";
 import { Column, columnsBy, RankReported, reportedOf, type Reported } from "./event_details";
 
-/** Delay before a request [ms], so that turning the wheel does not send a request per notch. */
+/** Delay before a request [ms]. Without it, each notch of the wheel would send one. */
 const PATIENCE = 60;
 const KEPT = 12; // number of windows that are kept, including the shown one
 
 export type Sight = Page["sight"];
 
-/** `changed` is called with a map from old rows of events to new ones (-1: gone); `said`, when the status text changed. */
+/** `changed` is called after events were replaced. `renamed` maps old rows to new ones (-1: gone). `said`: after the status changed. */
 export type FinerListener = Readonly<{ changed: (renamed: (row: number) => number) => void; said: () => void }>;
 
-/** A rank's data in a window. `whole`: with events, not only shares; `asked`, `host`: host events were requested, received. */
+/** A rank's data in a window. `whole`: not only shares. `gpu`, `host`: these events were received. `asked`: host events were requested. */
 type Piece = Readonly<{ tile: Tile; place: number } & Record<"whole" | "gpu" | "asked" | "host", boolean>>;
 
-/** Rows of a tile's track, and the index of the rank on the page. */
+/** Rows of a track in a tile. `at`: index of the track's rank in the page. */
 type More = Readonly<{ tile: Tile; track: Track; rows: readonly number[]; at: number }>;
 
 type Window = Readonly<{ span: Span; pieces: Map<number, Piece> }>;
 
-/** Returns the window to request for a view: twice the power of two that holds the view, beginning before it. */
+/** Returns the window to request for a view. It begins before the view, and is twice as long as the power of two [ns] that holds the
+ * view. */
 export function windowOf({ begin, end }: Span): Span {
   const half = 2 ** Math.max(9, Math.ceil(Math.log2(Math.max(1, end - begin))) - 1),
     first = Math.max(0, (Math.floor(begin / half) - 1) * half);
@@ -72,7 +73,7 @@ class WindowShares implements FineShares {
   }
 }
 
-/* Returns the mean shares of several ranks, in the widest of their buckets, all of which are powers of two. */
+/* Returns the mean shares of several ranks. The result has the widest buckets of any of them. All widths are powers of two. */
 function meanOf(all: readonly Shares[]): Shares {
   const widest = all.reduce((a, b) => (b.width > a.width ? b : a)),
     { begin, width, n } = widest,
@@ -98,7 +99,7 @@ export class Finer {
   readonly #windows = new Map<string, Window>();
   readonly #names: Map<string, number>;
   readonly #operations = new Map<string, number>();
-  /** Results of meet(), also those that are still being fetched. The key is the index of the rank and the begin of the kernel. */
+  /** Results of meet(), also of calls that are still running. The key is the index of the rank and the begin of the kernel. */
   readonly #met = new Map<string, Promise<Operation | null>>();
   #shown: Window | null = null;
   #key = "";
@@ -132,7 +133,7 @@ export class Finer {
     this.listener?.said();
   }
 
-  /** Fetches the operation of an event with all participants. Returns null if the page already has everything that is known. */
+  /** Fetches the operation of an event, with all members. Returns null if the page already has all that is known. */
   async meet(at: number, row: number): Promise<Operation | null> {
     const { begin, kind, comm, operation } = this.data.lanes!.events,
       key = `${at} ${begin[row]!}`;
@@ -140,7 +141,7 @@ export class Finer {
     try {
       return await f.entry(this.#met, key, () => this.#askWho(at, begin[row]!));
     } catch {
-      this.#met.delete(key); // the next selection asks again; until then the page shows the event's own wait
+      this.#met.delete(key); // the next selection tries again; until then, the page shows the event's own wait
       return null;
     }
   }
@@ -148,7 +149,7 @@ export class Finer {
   async #askWho(at: number, begin: number): Promise<Operation | null> {
     const { data } = this,
       bytes = await ask("operation", { rank: data.job.ranks[at]!.rank, begin }),
-      known = this.#operations.get(`${at} ${begin}`); // the operation may have been fetched meanwhile for another of its kernels
+      known = this.#operations.get(`${at} ${begin}`); // set if it was fetched meanwhile for another member
     if (known !== undefined) return data.operations[known]!;
     const found = decodeMeeting(bytes, data.job, data.operations.length);
     if (found) this.#know(found);
@@ -190,7 +191,7 @@ export class Finer {
     this.#asked = null;
   }
 
-  /** Returns the ranks to request with GPU events (`ranks`), of these with host events, too (`hosts`), and only with shares. */
+  /** Returns the ranks to request. `ranks`: with GPU events. `hosts`: those of them with host events, too. `shares`: only with shares. */
   wanted({ span, width, lanes, shares, open }: Sight, window: Window | undefined) {
     const { job, pyramid } = this.data,
       ranks: number[] = [],
@@ -251,7 +252,7 @@ export class Finer {
     return f.entry(this.#names, name, () => (this.data.job.names as string[]).push(name) - 1);
   }
 
-  /* Returns the rows of a track that are in none of @p parts, the parts of the rank that the page has. */
+  /* Returns the rows of a track outside of @p parts. These are the rank's parts for which the page has the events. */
   #rows(events: Events, track: Track, parts: readonly Part[]): number[] {
     const rows: number[] = [];
     for (let row = track.first; row < track.first + track.n; row++) {
@@ -330,10 +331,10 @@ export class Finer {
   }
 }
 
-/* Returns a rank as in the page, without events from the server. */
+/* Returns a rank as in the page, without the part fetched from the server. */
 const bare = (rank: Rank): Rank => (rank.served ? { ...rank, served: undefined } : rank);
 
-/* Returns the page's tracks by key; undefined for a key that several tracks have. */
+/* Returns the page's tracks by key. If several tracks have the same key, its value is undefined. */
 function byKey(tracks: readonly Track[]): Map<string, Track | undefined> {
   const out = new Map<string, Track | undefined>();
   for (const track of tracks) {
@@ -355,13 +356,14 @@ function sameEvent(before: Events, row: number, now: Events, from: number): numb
   return -1;
 }
 
-/** Where the rows of a tile's track that the page lacked are now: at first, first + 1, ... `base`: the page's own track. */
+/** A tile's track in the page. `rows`: its rows that the page lacked; they are now at `first`, `first` + 1, ... `base`: the page's own
+ * track. */
 export type Placed = Readonly<{ track: Track; rows: readonly number[]; first: number; base: Track | undefined }>;
 
-/** A rank of a tile. `numbers` maps the tile's name numbers to the page's. */
+/** A rank of a tile. `numbers`: number of a name in the page, by its number in the tile. */
 export type Fetched = Readonly<{ tile: Tile; place: number; numbers: readonly number[]; placed: readonly Placed[] }>;
 
-/* Maps each event of a tile to its row in the page; -1 for events of other ranks. */
+/* Returns the row in the page of each event of a tile; -1 for events of other ranks. */
 function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   const { events } = tile,
     out = new Int32Array(events.n).fill(-1);
@@ -379,10 +381,11 @@ function rowsOf({ tile, placed, numbers }: Fetched, page: Events): Int32Array {
   return out;
 }
 
-/** joinColumns sorts by row * PLACES + index, which is below 2^53. Two columns have fewer than PLACES values. */
+/** joinColumns() sorts by row * PLACES + index, which stays below 2^53. Two columns together have fewer than PLACES values. */
 const PLACES = 2 ** 22;
 
-/** Merges two columns; @p one counts first. @p row and @p value convert rows and values of @p two; below 0: left out. */
+/** Merges two columns. Where both have a row, @p one wins. @p row and @p value convert rows and values of @p two; a result below 0 is
+ * skipped. */
 export function joinColumns(one: Column, two: Column, row: (row: number) => number, value: (value: number) => number): Column {
   const n = one.rows.length,
     keys = new Float64Array(n + two.rows.length),
@@ -415,7 +418,7 @@ function join(page: RankReported, own: RankReported, rows: Int32Array, numbers: 
   return new RankReported(columns, [...page.shapes, ...own.shapes], page.counters);
 }
 
-/* Merges details. They are decoded for each rank when details of one of its events are first needed. */
+/* Merges the details from the page and the server. Those of a rank are decoded when one of its events needs them. */
 function joinedReported({ page }: Reported, events: Events, fetched: ReadonlyMap<number, Fetched>): Reported {
   const ranks = new Map<number, RankReported>();
   const of = (at: number): RankReported => {

@@ -1,4 +1,4 @@
-/** Flags: notes on times of the timeline. The address contains them, and so does a saved copy of the page. */
+/** Flags: notes on times of the timeline. The address has them, and so does a saved copy of the page. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import { download } from "../grid";
@@ -13,11 +13,11 @@ export type Flag = Span & { readonly text: string };
 
 const MOST = 50,
   LONGEST = 200, // characters of a note
-  NOTES = "notes", // element of a saved copy
+  NOTES = "notes", // id of the element with the flags in a saved copy
   NONE = "none",
   CUT_SHORT = "This report was cut short: its program is missing."; // as in build.mjs
 
-/* Flags of the page as long as it is open. The address does not keep them, because another view has another address. */
+/* The flags while the page is open. A link to another view has an address without them. */
 let kept: string | undefined;
 
 const saved = (): string => document.getElementById(NOTES)?.textContent ?? "";
@@ -34,7 +34,7 @@ const read = (text: string, duration: number): Flag[] =>
     return note === null || flag.begin > flag.end || flag.end > duration ? [] : [flag];
   });
 
-/** Returns the flags that the address has. If it has none, returns the flags that this page has or was saved with. */
+/** Returns the flags in the address. If it has none: those of the open page or, if this has none, those that were saved in the page. */
 export function flagsOf(address: string | undefined, duration: number): Flag[] {
   kept = address ?? kept ?? saved();
   return read(kept, duration).slice(0, MOST);
@@ -55,7 +55,7 @@ export function addFlag(flags: Flag[], { begin, end }: Span): number {
   return at;
 }
 
-/* Saves this page with its flags. The saved page has the elements that were in the file, without those that the program has drawn. */
+/* Saves this page with its flags. The copy has only the elements that were in the file, not those that the program has drawn. */
 function saveCopy(flags: readonly Flag[], name: string): void {
   const copy = document.documentElement.cloneNode(true) as HTMLElement,
     body = copy.querySelector("body")!;

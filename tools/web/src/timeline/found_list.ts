@@ -1,4 +1,4 @@
-/** Events as a list to step through, with sums by kind: the matches of a search, or what is in view. */
+/** Events as a list, with sums by kind. They are the matches of a search or, without a search, the events in view. */
 import { plainTable } from "../ui";
 import { h, name, type Child } from "../dom";
 import * as f from "../format";
@@ -8,7 +8,7 @@ import { KIND_WORDS, STREAM } from "./model";
 import { addSum, type KindSum } from "./search";
 import { missingParts } from "./sums";
 
-/** LISTED is the number of matches in the list. BEFORE is the number of matches in it before the current one. */
+/** LISTED: maximum number of matches in the list. BEFORE: how many of them come before the current match. */
 const LISTED = 200,
   BEFORE = 20;
 
@@ -32,7 +32,7 @@ function byKind(sums: ReadonlyMap<number, KindSum>): HTMLElement {
   return table;
 }
 
-/* Returns the events in the mark or in view, those of threads only on opened ranks, and whether the page lacks some. */
+/* `rows`: the events in the mark or in view. Those of threads are included only on opened ranks. `lacking`: the page lacks some. */
 function inView({ state, chart, data }: Controller): { rows: number[]; lacking: boolean } {
   const { begin, end } = state.mark ?? state.span,
     places = state.marked ?? chart.drawnBetween(HEAD, chart.height).lanes,
@@ -47,7 +47,7 @@ function inView({ state, chart, data }: Controller): { rows: number[]; lacking: 
   return { rows, lacking: [...places].some(lacks) };
 }
 
-/* Returns the longest events, in order of time. */
+/* Returns the LISTED longest events, ordered by time. */
 function longestOf(rows: readonly number[], { data }: Controller): number[] {
   const { begin, duration } = data.lanes!.events;
   return [...rows]
@@ -66,7 +66,8 @@ function rowItem(controller: Controller, row: number, current: boolean, choose: 
   return { rank, begin: begin[row]!, duration: duration[row]!, title: job.names[names[row]!] ?? "", current, choose };
 }
 
-/* Returns a title, the number of events that can be listed, those that are listed, from `first` on, and sums by kind. */
+/* The list of events in view. `n`: number of items. `first`: index of the first shown item. `kinds`: sums by kind, over all events in
+ * view. */
 function viewListing(controller: Controller) {
   const { rows, lacking } = inView(controller),
     shown = longestOf(rows, controller),

@@ -13,30 +13,31 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** Operations by their rows in collectives.worst, and by texts of the address: such a row, or "e" and one of collectives.instance. */
+/** `places`: row in collectives.worst of each operation. `numbers`: operation of each text in an address. A text is a row in
+ * collectives.worst, or "e" and a row in collectives.instance. */
 export type Worst = Readonly<{ places: ReadonlyMap<number, number>; numbers: ReadonlyMap<string, number> }>;
 
 const MOST_COUNTERS = 8;
 
 const wholeNumber = (text: string | undefined): number => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : -1);
 
-/* Writes "6.0.150370000.1200": kind, depth, begin and duration [ns]. These identify the event on its rank. */
+/* Writes kind, depth, begin and duration [ns], such as "6.0.150370000.1200". On a rank, these identify the event. */
 const addressOfEvent = (events: Events, row: number): string =>
   [events.kind[row]!, events.depth[row]!, events.begin[row]!, events.duration[row]!].join(".");
 
-/* Returns a short hash of a name, which distinguishes nested events of equal duration. */
+/* Returns a short hash of a name. It distinguishes nested events of equal duration. */
 function lettersOf(name: string): string {
   let sum = 0x811c9dc5; // FNV-1a
   for (let i = 0; i < name.length; i++) sum = Math.imul(sum ^ name.charCodeAt(i), 0x01000193);
   return (sum >>> 0).toString(36);
 }
 
-/** Writes the address of an event whose depth is unknown. It has a hash of the event's name in place of the depth. */
+/** Writes the address of an event of unknown depth. A hash of the event's name replaces the depth. */
 export function addressOfFar({ kind, begin, duration, name }: FarEvent): string {
   return [kind, "", begin, duration, lettersOf(name)].join(".");
 }
 
-/** Returns the row of the event that the address names; -1 if there is none. The hash of the name stands in for the depth. */
+/** Returns the row of the event with this address; -1 if there is none. If the address lacks the depth, compares the hash of the name. */
 export function findEvent(lanes: Lanes, names: readonly string[], at: number, text: string): number {
   const { events } = lanes,
     parts = text.split("."),
@@ -81,7 +82,7 @@ function namedBy(params: Params, key: string, { ranks }: JobBlock): number[] {
   return [...ranks.keys()].filter((at) => chosen(ranks[at]!.rank));
 }
 
-/* Applies the arrangement that the address has. A host is named by its first rank. */
+/* Applies the arrangement in the address. A host is named by its first rank. */
 function applyArrangement({ state: { arrangement }, chart }: Controller, params: Params, placeOf: (text: string) => number): void {
   const places = (key: string): number[] => (params.get(key) ?? "").split(",").map(placeOf);
   arrangement.map = MEASURES.find(([measure]) => measure === params.get("map"))?.[0] ?? null;
@@ -89,7 +90,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.coloring = COLORINGS.find(([coloring]) => coloring === params.get("color"))?.[0] ?? "kind";
   arrangement.counters = (params.get("counters") ?? "")
     .split(",")
-    .map((key) => decoded(key) ?? "") // commas separate the keys, so those in keys are percent-encoded
+    .map((key) => decoded(key) ?? "") // commas separate the keys, so a comma in a key is percent-encoded
     .filter((key, i, all) => key !== "" && all.indexOf(key) === i)
     .slice(0, MOST_COUNTERS);
   const fold = places("fold");
@@ -100,7 +101,7 @@ function applyArrangement({ state: { arrangement }, chart }: Controller, params:
   arrangement.pinned = [...new Set(places("pin").filter((at) => at >= 0))];
 }
 
-/* Returns whether the opened ranks are the default. By default, no rank is opened; in a job of one rank, that rank is opened. */
+/* Returns whether the default ranks are open: none or, in a job of one rank, this rank. */
 function isUsual({ state: { open }, data: { job } }: Controller): boolean {
   return open.size === (job.ranks.length === 1 ? 1 : 0);
 }
@@ -110,7 +111,7 @@ export function paramsOf(controller: Controller, worst: Worst): Record<string, s
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
   const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
-  const own = operation?.fetched ? null : operation, // a fetched operation's number is valid only in this page
+  const own = operation?.fetched ? null : operation, // a fetched operation's number is valid only in this open page
     place = operation ? worst.places.get(operation.number) : undefined;
   const open = writeRanges([...state.open].map((at) => data.job.ranks[at]!.rank));
   return {
@@ -166,7 +167,7 @@ function selectWanted(controller: Controller, wanted: string, span: Span | null)
   return true;
 }
 
-/* Waits for an event that the page does not have. Shows the time of the event, so that the server is asked for it. */
+/* Waits for an event that the page lacks. Shows the event's time, which makes the page request the events there. */
 function awaitEvent(controller: Controller, wanted: string, hasSpan: boolean): void {
   const { state, duration } = controller,
     [, , begin = NaN, lasts = NaN] = wanted.split(".").map(Number);

@@ -1,4 +1,4 @@
-/** The map of ranks over time: a row for each rank or folded host, and a colour for each stretch of time. */
+/** The map of ranks over time. It has a row for each rank or folded host, and a colour for each interval of time. */
 import * as f from "../format";
 import type { Measure } from "./layout";
 import type { Chart } from "./chart";
@@ -7,7 +7,7 @@ import { pixelOf, type Canvas } from "./paint_lane";
 
 const CELL = 2; // width of a cell [px]
 
-/** A row of the map at `y` [px]: the number of a folded host (`host`) or the index of a rank, as `at`. */
+/** A row of the map. `y`, `height`: [px]. `at`: index of a rank or, if `host` is true, number of a folded host. */
 export type MapRow = Readonly<Record<"y" | "height" | "at", number> & Record<"host", boolean>>;
 
 type Place = Pick<MapRow, "at" | "host">;
@@ -20,7 +20,7 @@ const KINDS: Readonly<Record<Exclude<Measure, "memory">, readonly number[]>> = {
   communication: [TRANSFER, WAIT, UNMATCHED],
 };
 
-/** Quantities that a map can show, with their labels and the meaning of their colours. */
+/** The quantities that a map can show: key, label, meaning of the colours. */
 export const MEASURES: readonly (readonly [Measure, string, string])[] = [
   ["compute", "Compute", "share of the time in which the GPU computes"],
   ["wait", "Wait", "share of the time spent waiting for other ranks in collectives"],
@@ -34,7 +34,7 @@ export function rampOf(measure: Measure): "wait" | "work" {
 
 let part = new Float32Array(0);
 
-/* Sets out[i] to the value of a row of the map in the i-th interval of @p width [ns] from @p from on. Values are from 0 to 1. */
+/* Sets out[i] to the value (0 to 1) of a row in the i-th interval, which begins at from + i * width [ns]. */
 function fillShares(data: MapData, measure: Measure, row: Place, from: number, width: number, out: Float32Array): void {
   out.fill(0);
   if (measure === "memory") return data.memory?.fill(row.host ? data.hostShares.members[row.at]! : [row.at], from, width, out);
@@ -48,7 +48,7 @@ function fillShares(data: MapData, measure: Measure, row: Place, from: number, w
   }
 }
 
-/** Writes the value of a cell: "71 %", or "12.3 GiB" for memory. */
+/** Writes the value of a cell: "71 %" or, for memory, "12.3 GiB". */
 export function cellWords(data: MapData, measure: Measure, row: Place, from: number, width: number): string {
   const out = new Float32Array(1);
   fillShares(data, measure, row, from, width, out);

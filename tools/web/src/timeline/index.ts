@@ -30,8 +30,8 @@ const LEAST_HEIGHT = 200,
   BELOW = 8, // free space below the tray [px]
   PHONE = 600,
   PRINT_RATIO = 2,
-  RELIST_MS = 120; // delay [ms] after the last change of the window
-/* By kind number. */
+  RELIST_MS = 120; // the list is updated this long [ms] after the last change of the window
+/* One entry for each kind number. */
 const LEGEND = [
   ["compute", "Compute"],
   ["transfer", "Transfer"],
@@ -200,7 +200,7 @@ export class Page {
     this.#writeCount();
   }
 
-  /* Scrolls to the rank that the verdict names, because the window may be too small to show all ranks. */
+  /* Scrolls to the rank that the verdict names. The window may be too small to show all ranks. */
   #showBlamed(): void {
     const table = this.context.job.table("stragglers.job"),
       rank = table.num(0, "rank");
@@ -253,7 +253,7 @@ export class Page {
     document.body.dataset["timeline"] = "complete";
   }
 
-  /** The counters that the job has in tables, and those that the server can compute. */
+  /** `memory`: the job has memory tables. `served`: the counters that the server can compute. */
   get recorded() {
     const { job } = this.context,
       has = (name: TableName): boolean => job.allRowsOf(name) > 0;
@@ -285,7 +285,7 @@ export class Page {
       { job } = this.loaded.data,
       places = state.marked ?? this.controller.chart.placesBetween(HEAD, this.controller.chart.height);
     if (this.#perfetto.hasAttribute("aria-disabled")) return;
-    this.#perfetto.setAttribute("aria-disabled", "true"); // a disabled button would lose the focus
+    this.#perfetto.setAttribute("aria-disabled", "true"); // a button with the attribute "disabled" would lose the focus
     try {
       await openInPerfetto(
         [...places].map((at) => job.ranks[at]!.rank),
@@ -298,7 +298,7 @@ export class Page {
     this.#perfetto.removeAttribute("aria-disabled");
   }
 
-  /** What is in view. `lanes`, `shares`: ranks drawn as lanes, and as shares only; `open`: opened ranks; `width` in px. */
+  /** What is in view. `lanes`, `shares`: ranks, as in drawnBetween(). `open`: opened ranks. `width`: width of the lanes [px]. */
   get sight() {
     const { chart, state, data } = this.controller,
       { at, event } = state.selected,
@@ -307,7 +307,7 @@ export class Page {
       span: state.span,
       width: chart.scale.width,
       ...chart.drawnBetween(HEAD, chart.height),
-      /* If a device event is selected, its launch is needed, too. The launch is a host event, so the rank of the event counts as opened. */
+      /* A selected device event needs its launch, which is a host event. So the event's rank counts as opened. */
       open: (kind !== undefined && kind <= COPIES ? new Set([...state.open, at]) : state.open) as ReadonlySet<number>,
     };
   }
@@ -333,13 +333,13 @@ export class Page {
     this.controller.draw();
   }
 
-  /* Prints in light colours at a higher resolution. */
+  /* Draws for the printer: in light colours, and at a higher resolution. */
   #print(): void {
     const { chart } = this.controller;
     chart.theme = inLight(readTheme);
     this.canvas.width = Math.round(chart.width * PRINT_RATIO);
     this.canvas.height = Math.round(chart.height * PRINT_RATIO);
-    this.canvas.style.height = "auto"; // the whole picture is scaled down to the width of the paper
+    this.canvas.style.height = "auto"; // the browser scales the picture down to the width of the paper
     chart.draw();
   }
 
@@ -357,7 +357,7 @@ export class Page {
     if (!this.#gone) this.spoken.textContent = writeDetails(this.details, this.controller, this.#worst.places);
   }
 
-  /* Fetches from the server those participants of the selected collective that the page lacks. */
+  /* Fetches those members of the selected collective that the page lacks. */
   async #meet(): Promise<void> {
     const { state, data, chart } = this.controller,
       { event, at, operation } = state.selected;
@@ -377,7 +377,7 @@ export class Page {
     const { map, coloring, counters } = this.controller.state.arrangement;
     this.#bar.write();
     this.#legend.hidden = map !== null;
-    this.path.disabled = map !== null; // maps do not draw the critical path
+    this.path.disabled = map !== null; // a map does not draw the critical path
     this.path.setAttribute("aria-pressed", String(this.controller.state.path && map === null));
     fill(
       this.#legend,
@@ -405,7 +405,7 @@ export class Page {
     this.#reported();
   }
 
-  /* Loads each counter when it is shown for the first time, but not before the events are loaded. */
+  /* Loads a counter when it is first shown, but only after the events are loaded. */
   #fetchCounters(keys: readonly string[]): void {
     const { data } = this.loaded;
     for (const key of data.lanes ? keys : []) {
@@ -421,7 +421,7 @@ export class Page {
     }
   }
 
-  /* Computes slowness when it is first needed and events are loaded. In a served page, the server computes it. */
+  /* Computes slowness when it is first needed, but only after events are loaded. In a served page, the server computes it. */
   #fetchSlowness(): void {
     const { data } = this.loaded;
     if (!data.lanes || this.#farSlow) return;
@@ -455,7 +455,7 @@ export class Page {
         : found && `${place}${f.grouped(found.count)} found${whole ? "" : " in this page"}${foundWords(found.groups)}${failed}`;
   }
 
-  /** Called after a change of state that the address contains. */
+  /** Called after state in the address changed. */
   moved(): void {
     if (this.#ready) this.context.set(paramsOf(this.controller, this.#worst));
   }
@@ -482,7 +482,7 @@ export class Page {
     document.body.dataset["frame"] = chart.cost.toFixed(2);
   }
 
-  /* Updates the list of the events in view when the window changes. */
+  /* If the list shows the events in view, updates it after the window changed. */
   #relist(): void {
     const { state, chart, data } = this.controller,
       { begin, end } = state.span;
@@ -494,7 +494,7 @@ export class Page {
     this.#relisting = setTimeout(() => !this.#gone && writeDetails(this.details, this.controller, this.#worst.places), RELIST_MS);
   }
 
-  /* If the page is served, shows whether more detail is loading. */
+  /* In a served page, shows whether more detail is loading. */
   #writeFiner(finer: Finer): void {
     const { chart, state: now } = this.controller,
       coarse = now.arrangement.map === null ? "Too many events here to draw each: zoom in." : "The map has no finer detail; lanes do (v).";
@@ -514,7 +514,7 @@ export class Page {
     fill(this.leftOut, finer.failed !== null ? [`Detail cannot be loaded: ${text}. `, again] : text);
   }
 
-  /* Asks the server to compare the visible kernels with the same kernels on all ranks of the store. */
+  /* Asks the server to compare the kernels in view with the same kernels on all ranks of the store. */
   #compare(): void {
     const { data } = this.loaded,
       { coloring, map } = this.controller.state.arrangement;
@@ -526,7 +526,7 @@ export class Page {
     if (this.#farSlow.filled !== before) this.controller.draw();
   }
 
-  /** Called after the pointer has moved onto something else. */
+  /** Called after the target under the pointer changed. */
   pointed(): void {
     const { pointer, state, chart, data } = this.controller;
     this.#writeTip();
@@ -559,7 +559,7 @@ export class Page {
     this.hover.textContent = pointer.y >= HEAD || hovered.at < 0 ? parts.join(" · ") : parts[0]!;
   }
 
-  /* Tooltip at the pointer: the piece of the critical path, the operation, the event. */
+  /* Shows a tooltip at the pointer: the piece of the critical path, the operation, the event. */
   #writeTip(): void {
     const { pointer, state } = this.controller,
       words = pointer ? this.#tipWords(state.hovered) : null;
@@ -587,7 +587,7 @@ export class Page {
     );
   }
 
-  /** Called after a key was pressed that affects this view, and not the chart. @param at index of a flag */
+  /** Called after a key was pressed that concerns this view instead of the chart. @param at index of a flag */
   asked(what: "find" | "help" | "details" | "flag", at = 0): void {
     if (what === "find") {
       this.find.focus();
@@ -604,7 +604,7 @@ export class Page {
 const LEAST = 80,
   STEP = 24;
 
-/** Returns the handle that changes the tray's height. @p height: height from the address [px]; @p changed: called with the new height. */
+/** Returns the handle that resizes the tray. @p height: height in the address [px]. @p changed: called with the new height. */
 function trayHandle(tray: HTMLElement, height: string | undefined, changed: (height: string) => void): HTMLElement {
   const handle = h("div.tl-handle", {
     role: "separator",
@@ -652,7 +652,7 @@ function farWords(far: Everywhere | null, at: number): string {
   return `${place}${f.grouped(far.count)} found${foundWords(far.groups)}`;
 }
 
-/* Writes ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms". */
+/* Writes a text such as ": 1 200 kernels 131.7 ms, 2 674 on the host 203.3 ms". */
 function foundWords(groups: readonly FoundGroup[]): string {
   const parts = f.joined(
     ", ",

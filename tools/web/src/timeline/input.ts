@@ -1,4 +1,4 @@
-/** Handles the pointer and wheel on the canvas, and says what each key does. */
+/** Handles the pointer and the wheel on the canvas, and says what each key does. */
 import type { Controller } from "./controller";
 import { HEAD, NOWHERE, type Zone } from "./chart";
 import type { Span } from "./model";
@@ -53,7 +53,7 @@ const KEYS: Readonly<Record<string, (to: Controller, fast: boolean) => void>> = 
 };
 const SAME: Readonly<Record<string, string>> = { "=": "+", "{": "[", "}": "]", ArrowLeft: "a", ArrowRight: "d", Home: "0" };
 
-/** Returns the command of a key. Returns null if the key has no command; the browser then handles the key. */
+/** Returns the command of a key; null if it has none. The browser then handles the key. */
 export function commandOf({ key, shiftKey, ctrlKey, metaKey, altKey }: Key): Command | null {
   const name = key.length === 1 ? key.toLowerCase() : key,
     command = ctrlKey || metaKey || altKey ? undefined : KEYS[SAME[name] ?? name];
@@ -91,9 +91,9 @@ export const HELP: readonly (readonly [string, string])[] = [
   ["pinch", "zoom"],
 ];
 
-const CLICK = 4; // a press that moves less than this [px] is a click
+const CLICK = 4; // if the pointer moves less than this [px] while pressed, it is a click
 const SCROLLS: ReadonlySet<string> = new Set(["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home"]);
-/** A mark that the pointer draws at least this high [px] covers only the rows that it touches; a lower one, all rows. */
+/** If the pointer moves farther than this up or down [px], the mark covers only the rows that it crosses. Otherwise, all rows. */
 const ROWS_FROM = 8;
 const WHEEL_ZOOM = 0.0025,
   LINE = 16;
@@ -123,7 +123,7 @@ export class Input {
     return { x: e.clientX - box.left, y: e.clientY - box.top };
   }
 
-  /** Handles a key, unless the focused element uses it itself. */
+  /** Handles a key, unless the focused element needs it. */
   key(e: KeyboardEvent): void {
     const command = commandOf(e),
       at = e.target instanceof Element ? e.target : document.body;

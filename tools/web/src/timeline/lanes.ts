@@ -1,7 +1,7 @@
 /** Finds the events of a rank's lanes by time. */
 import { ANNOTATIONS, COPIES, COMPUTE, STREAM, THREAD, TRANSFER, UNMATCHED, type Events, type Span, type Track } from "./model";
 
-/** Events in order of begin, with an index to find those that overlap a window. */
+/** Events ordered by begin, with an index to find those that overlap a time range. */
 export class EventList {
   readonly #ends: Float64Array; // #ends[i] is the latest end of the first i + 1 events
 
@@ -22,14 +22,14 @@ export class EventList {
     return this.rows.length;
   }
 
-  /** Returns positions [first, end) that include all events that overlap the span, and may include others. */
+  /** Returns positions [first, end) that include all events that overlap the span. They may include others. */
   range(span: Span): [number, number] {
     const first = lowest(this.rows.length, (i) => this.#ends[i]! > span.begin);
     const end = lowest(this.rows.length, (i) => this.events.begin[this.rows[i]!]! >= span.end);
     return [Math.min(first, end), end];
   }
 
-  /** Returns the row of the shortest event at a time, else of the nearest within `slack` [ns]; -1 if there is none. */
+  /** Returns the row of the shortest event at a time. If there is none, returns the nearest event within `slack` [ns], else -1. */
   at(time: number, slack: number): number {
     const { begin, duration } = this.events;
     const [first, end] = this.range({ begin: time - slack, end: time + slack });
@@ -60,7 +60,7 @@ export class EventList {
   }
 }
 
-/** Returns the lowest i < n for which `fits` is true, and with it for all larger ones; n if there is none. */
+/** Returns the lowest i < n for which `fits` is true; n if there is none. `fits` must be true for all larger i, too. */
 export function lowest(n: number, fits: (i: number) => boolean): number {
   let low = 0,
     high = n;
@@ -72,7 +72,7 @@ export function lowest(n: number, fits: (i: number) => boolean): number {
   return low;
 }
 
-/** A row of events on an opened rank: a whole stream, or the events at one depth of a thread or of a stream's annotations. */
+/** A row of events on an opened rank: either a whole stream, or the events at one depth of a thread or of a stream's annotations. */
 export type SubLane = ReturnType<typeof byDepth>[number];
 
 export class RankLanes {
@@ -86,12 +86,12 @@ export class RankLanes {
     tracks: readonly Track[],
   ) {
     this.tracks = tracks;
-    // if a rank works on the CPU, its computation and communication are on threads instead of streams
+    // a rank that works on the CPU has its computation and communication on threads instead of streams
     this.compute = gather(events, tracks, (kind) => kind === COMPUTE || kind === COPIES);
     this.communication = gather(events, tracks, (kind) => kind === TRANSFER || kind === UNMATCHED);
   }
 
-  /** The rows of events that are shown if the rank is opened. Streams come first, then threads; threads with more events come first. */
+  /** The rows of an opened rank. Streams come first, then threads. Of the threads, those with more events come first. */
   get subLanes(): readonly SubLane[] {
     if (!this.#subLanes) {
       const order = this.tracks
@@ -105,7 +105,7 @@ export class RankLanes {
 
 const group = (track: Track): number => (track.kind === THREAD ? 1 : 0);
 
-/* Merges two lists of rows, each sorted by begin, then row. Sorting both together would take as long as drawing a frame. */
+/* Merges two lists of rows, each sorted by begin, then row. To sort both together would take as long as drawing a frame. */
 function merge({ begin }: Events, one: readonly number[], two: readonly number[]): readonly number[] {
   if (one.length === 0 || two.length === 0) return one.length === 0 ? two : one;
   const out = new Array<number>(one.length + two.length);
@@ -130,7 +130,7 @@ function gather(events: Events, tracks: readonly Track[], fits: (kind: number) =
   return new EventList(events, Uint32Array.from(rows));
 }
 
-/* Splits events by depth, into a list for each; a stream has one. Tracks after the first one continue it. */
+/* Makes a list of events for each depth, or one list for a stream. The tracks after the first one continue the first one. */
 function byDepth(events: Events, tracks: readonly Track[]) {
   const track = tracks[0]!;
   if (track.kind === STREAM) return [{ track, depth: 0, list: gather(events, tracks, () => true) }];

@@ -1,4 +1,4 @@
-/** The part of an event's panel about its launch: the call, the call's place in the program, the arguments. */
+/** The part of an event's panel about its launch: the call, the place of the call in the program, the arguments. */
 import { cut, h, name, shortName, visible, type Child } from "../dom";
 import * as f from "../format";
 import type { ChartData } from "./chart";
@@ -7,7 +7,7 @@ import { around, launchesOf, type Launch, type Shape } from "./event_details";
 import { ANNOTATION, COPIES, GPU_ANNOTATION, OPERATOR, PYTHON, THREAD, type Events } from "./model";
 import type { FarEvent } from "./search";
 
-/** Maximum number of enclosing events that are named, and of launched events that are listed. */
+/** NAMED: maximum number of enclosing events that are named. LISTED: maximum number of launched events in the list. */
 const NAMED = 6,
   LISTED = 24;
 const SHORT = 44;
@@ -16,7 +16,7 @@ const MODULE = /^nn\.Module: /;
 const go = (controller: Controller, row: number, text: string): HTMLElement =>
   h("button.tl-go", { title: cut(visible(text), 400), click: () => controller.selectEvent(row) }, cut(visible(text), SHORT));
 
-/* Writes "Operators: aten::mm in aten::linear". */
+/* Writes a line such as "Operators: aten::mm in aten::linear". */
 function chain(controller: Controller, title: string, rows: readonly number[], text: (row: number) => string): Child {
   if (rows.length === 0) return null;
   return h(
@@ -27,7 +27,7 @@ function chain(controller: Controller, title: string, rows: readonly number[], t
   );
 }
 
-/** Returns the place in the program of an event on a thread. */
+/** Describes the place in the program of an event on a thread. */
 function place(controller: Controller, row: number): Child {
   const { job, lanes, reported } = controller.data,
     { events } = lanes!,
@@ -61,7 +61,7 @@ function place(controller: Controller, row: number): Child {
   ];
 }
 
-/** Writes the parameters of a launch: "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
+/** Writes the parameters of a launch, such as "grid 128 × 1 × 1, block 256 × 1 × 1, 40 registers per thread". */
 export const shapeWords = ({ grid, block, registers, shared, occupancy }: Shape): string =>
   f.joined(
     ", ",
@@ -72,7 +72,7 @@ export const shapeWords = ({ grid, block, registers, shared, occupancy }: Shape)
     occupancy >= 0 && `estimated occupancy ${occupancy < 1 ? "below 1" : f.grouped(occupancy)}${f.SPACE}%`,
   );
 
-/* Returns the launch parameters of a kernel, or the size of a copy. */
+/* Describes the launch parameters of a kernel, or the size of a copy. */
 function given(controller: Controller, row: number, events: Events): Child {
   const { lanes, reported } = controller.data,
     own = reported!.of(lanes!.trackOf(row)!.at),
@@ -85,7 +85,7 @@ function given(controller: Controller, row: number, events: Events): Child {
   return bytes >= 0 && h("p", `${f.bytes(bytes)}${rate}.`);
 }
 
-/* Says which operator launches most of the time of kernels with this name, for an event whose launch the page lacks. */
+/* Used if the page lacks an event's launch. Says which operator launches most of the time of all kernels with this name. */
 function byName(controller: Controller, title: string): string {
   const { job, launchers } = controller.data,
     known = launchers?.get(title);
@@ -122,7 +122,7 @@ const REMEMBERED = 64;
 
 const remembered = new WeakMap<ChartData, Map<string, readonly Launched[]>>();
 
-/* Returns the events that an event launched. Those that the page has dropped meanwhile come from a cache. */
+/* Returns the events that an event launched. A cache keeps those that the page has dropped since they were first shown. */
 function launchedOf(controller: Controller, row: number, launches: readonly Launch[]): readonly Launched[] {
   const { data } = controller,
     { events } = data.lanes!,
@@ -170,7 +170,7 @@ function launched(controller: Controller, launches: readonly Launched[]): Child 
   ];
 }
 
-/** Makes the part of an event's panel about its launch. Returns null if nothing is known about it, as for annotations on a stream. */
+/** Makes the part of an event's panel about its launch; null if nothing is known, as for annotations on a stream. */
 export function launchPart(controller: Controller, row: number): Child {
   const { lanes, reported } = controller.data;
   if (!reported || !lanes) return null;

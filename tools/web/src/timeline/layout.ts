@@ -1,4 +1,4 @@
-/** How rows are arranged, and their vertical positions: hosts, ranks with two lanes, and the sub-tracks of opened ranks. */
+/** The order of rows and their vertical positions: hosts, ranks with two lanes, and the rows of opened ranks. */
 import { COMPUTE, WAIT, type Rank } from "./model";
 import { lowest, type Lanes, type SubLane } from "./lanes";
 import type { Coloring } from "./coloring";
@@ -19,19 +19,19 @@ export type Box = Readonly<Record<"y" | "height", number>>;
 
 type Place = Box & { readonly at: number };
 
-/** A host's heading or, if the host is folded, the row of all its ranks. `folded`: the ranks and lanes of a folded host. */
+/** The heading of a host or, if the host is folded, one row for all its ranks. `folded`: these ranks and the lanes; null: not folded. */
 export type HostRow = Box & Readonly<{ kind: "host"; name: string; host: number; folded: FoldedHost | null }>;
 type FoldedHost = Readonly<{ members: readonly number[] } & Record<"compute" | "communication", Box>>;
 
 export type RankRow = Place & Readonly<{ kind: "rank"; pinned: boolean } & Record<"compute" | "communication", Box>>;
 
-/** A row of a track of an opened rank. The first row of each track shows the track's name. */
+/** A row of an opened rank. `named`: it is the first row of its track, and shows the track's name. */
 export type SubRow = Place & { readonly kind: "sub"; readonly lane: SubLane; readonly named: boolean };
 
 /** A counter below a rank's lanes. `counter`: index among the shown counters. */
 export type CounterRow = Place & { readonly kind: "counter"; readonly counter: number };
 
-/** The row of adjacent ranks without a trace, which shows that they are missing. */
+/** The row that stands for adjacent ranks without a trace, from rank `first` to `last`. */
 export type AbsentRow = Box & Readonly<Record<"first" | "last", number>> & { readonly kind: "absent" };
 
 export type Row = HostRow | RankRow | CounterRow | SubRow | AbsentRow;
@@ -45,11 +45,11 @@ interface LayoutInput {
   readonly room: number;
   readonly lanes: Lanes | null;
   readonly arrangement?: Arrangement;
-  readonly silent?: boolean; // true: no rank communicates, so each rank has only one lane
+  readonly silent?: boolean; // no rank communicates, so each rank has only one lane
   readonly order?: readonly number[]; // indices of the ranks in the chosen order
 }
 
-/* Returns the boxes of one or two lanes, which have a margin below, or of the single one of a map. */
+/* Returns the boxes of two lanes, or of one lane and an empty box. Lanes have a margin below; the row of a map has none. */
 function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compute: Box; communication: Box } {
   const inner = lanes === "map" ? height : height - Math.max(3, Math.round(height / 9)),
     compute = Math.round(inner * 0.58);
@@ -57,7 +57,8 @@ function boxes(y: number, height: number, lanes: "map" | "one" | "two"): { compu
   return { compute: { y, height: compute }, communication: { y: y + compute + 1, height: inner - compute - 1 } };
 }
 
-/** Places the rows, from y = 0, with headings for several hosts. `ranks`: rows by index of the rank; `pinned`: height of these. */
+/** Places the rows, from y = 0. Several hosts have headings. `rows`: all rows. `ranks`: rows of ranks, by index. `height`: of all rows.
+ * `pinned`: height of the pinned rows. `inOrder`: the rows are in rank order. */
 export function layout({ ranks, world, open, room, lanes, arrangement = plain(), silent, order }: LayoutInput) {
   const rows: Row[] = [],
     byPlace = new Array<RankRow>(ranks.length),
@@ -108,7 +109,8 @@ export function layout({ ranks, world, open, room, lanes, arrangement = plain(),
       rows.push({ kind: "counter", at, counter, y, height: COUNTER_HEIGHT });
     if (open.has(at) && lanes && !map) y = subRows(rows, lanes.of(at).subLanes, at, y);
   }
-  /* Sets the position of a rank without a row: its folded host's or, if it is hidden, the current one. */
+  /* Places a rank without a row. If its host is folded, it is at the host's row. If it is hidden, it has height 0 at the current
+   * position. */
   function under(at: number): void {
     const own = isFolded(at) ? foldedRows.get(of[at]!) : undefined,
       { compute, communication } = own?.folded ?? boxes(y, 0, "map");
@@ -161,14 +163,14 @@ export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   return first < end && rows[first]!.y <= y ? rows[first] : undefined;
 }
 
-/** Orders of the ranks other than by number. An order sorts ranks by the share of time that they spend in this kind, largest first. */
+/** For each order except by number: ranks are sorted by the share of time that they spend in this kind, largest first. */
 const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;
 
 export type Measure = "compute" | "wait" | "communication" | "memory";
 
-/** Returns the default arrangement: indices of `folded` hosts, of `hidden` and `pinned` ranks, keys of the `counters` shown. */
+/** The default arrangement. `folded`: indices of hosts. `hidden`, `pinned`: indices of ranks. `counters`: keys of shown counters. */
 export const plain = () => ({
   folded: new Set<number>(),
   hidden: new Set<number>(),
@@ -201,7 +203,7 @@ export function hostsOf(ranks: readonly Rank[]): { hosts: readonly Host[]; of: r
   return { hosts, of };
 }
 
-/** Returns the indices of the ranks in this order. Of equal ranks, the lower index comes first. */
+/** Returns the indices of the ranks in this order. If ranks are equal, the lower index comes first. */
 export function sorted(n: number, order: Order, pyramid: Pyramid): readonly number[] {
   const places = Array.from({ length: n }, (_, at) => at);
   if (order === "rank") return places;

@@ -12,7 +12,7 @@ import { pageReported } from "./event_details";
 
 const kept = new WeakMap<Job, ReturnType<typeof loadAll>>();
 
-/* Pauses, so that other tasks can run. A frame can then be drawn between two large blocks. */
+/* Lets other tasks run, so that a frame can be drawn between two large blocks. */
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 0));
 
 async function loadRest(data: ChartData): Promise<void> {
@@ -34,7 +34,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
     efficiency = source.level("efficiency.work", "kernel"),
     classes = new Map(kernels.rows.map((_, row) => [kernels.text(row, "name"), kernels.text(row, "class")])),
     rates = new Map<string | null, Rate | null>();
-  /* null: no single rate is known for the kernel, for example because it multiplies several number types */
+  /* null: the kernel has no single known rate, for example because it multiplies several number types */
   efficiency.rows.forEach((_, row) => {
     const name = efficiency.text(row, "name"),
       bound = efficiency.cell(row, "at_most") === true,
@@ -44,7 +44,7 @@ export async function addKernels(source: Job, data: ChartData): Promise<void> {
   if ([...classes.values()].some((each) => each !== null)) data.classes = data.job.names.map((name) => classes.get(name) ?? undefined);
   data.rates = data.job.names.map((name) => rates.get(name) ?? undefined);
   data.launchers = launchersOf(source);
-  data.slacks ??= new Slacks(source); // the same for all fetched windows, so made only once
+  data.slacks ??= new Slacks(source); // does not depend on fetched windows, so made only once
 }
 
 /* Returns for each kernel name the operator that launches most of the kernel's time. */
@@ -57,7 +57,7 @@ function launchersOf(source: Job): Map<string, Launcher> {
     const name = table.text(row, "kernel"),
       operator = table.text(row, "operator"),
       share = f.share(table.amount(row, "total_ns"), totals.get(name) ?? 0);
-    /* An operator's name in brackets is not an operator: no operator launched the kernels, or it is unknown which one did. */
+    /* A name in brackets is not an operator. It says that no operator launched the kernels, or that the operator is unknown. */
     if (name !== null && operator !== null && !operator.startsWith("(") && share !== null && share > (out.get(name)?.share ?? 0))
       out.set(name, { operator, inside: table.text(row, "inside"), share });
   });
@@ -84,7 +84,7 @@ export function finerOf(source: Job, data: ChartData, listener: FinerListener): 
 
 export type Loaded = Awaited<ReturnType<typeof loadAll>>;
 
-/* Loads coverage and ranks, which are enough for a first picture. `all` resolves when operations and events are also loaded. */
+/* Loads shares and ranks, which suffice for a first picture. `all` resolves when operations and events are loaded, too. */
 async function loadAll(source: Job) {
   const [head, strip, coverage] = await Promise.all([block("timeline.job"), block("timeline.strip"), block("timeline.coverage")]);
   const job = decodeJob(head);

@@ -1,4 +1,4 @@
-/** Memory over time: the curves of devices, and the memory that devices had in a marked range. */
+/** Memory over time: the curves of devices, and the memory of devices in a marked time range. */
 import type { Job } from "../data";
 import * as f from "../format";
 import { fetchUnread } from "../served";
@@ -11,7 +11,7 @@ import type { Span } from "./model";
 
 export type DeviceCurve = Curve & { readonly device: string };
 
-/** Reads the memory curves of the ranks; null if no device memory was recorded. */
+/** Returns the memory curves of the ranks; null if no device memory was recorded. */
 export async function memoryOf(job: Job, ranks: readonly { readonly rank: number }[]): Promise<Curves | null> {
   await job.load(["memory.curve"]);
   await fetchUnread(job, ["memory.curve"]);
@@ -40,9 +40,9 @@ export class Curves {
   readonly most: number;
 
   constructor(
-    /** By index of the rank. A rank has a curve for each device. */
+    /** Indexed by rank, then by device. */
     readonly curves: readonly (readonly Curve[])[],
-    /** Minimum of the value at the top of the scale. */
+    /** The scale reaches at least to this value. */
     least = 1,
   ) {
     let most = least;
@@ -50,7 +50,7 @@ export class Curves {
     this.most = most;
   }
 
-  /** Raises out[i] to the maximum of these ranks in the i-th interval of @p width from @p from on, divided by `most`. */
+  /** Raises out[i] to the maximum of these ranks in the i-th interval, divided by `most`. Interval i begins at from + i * width [ns]. */
   fill(ranks: readonly number[], from: number, width: number, out: Float32Array): void {
     for (const { times, values } of ranks.flatMap((at) => this.curves[at] ?? [])) {
       let i = Math.max(0, lowest(times.length, (k) => times[k]! > from) - 1);
@@ -65,10 +65,10 @@ export class Curves {
   }
 }
 
-/** At `time`, `by` is added to a value. */
+/** At `time`, the value changes by `by`. */
 export type Change = Readonly<Record<"time" | "by", number>>;
 
-/** Builds a curve that starts at 0. After as many falls as rises it is exactly 0, so that rounding errors do not add up. */
+/** Builds a curve that starts at 0. After as many falls as rises, it is set to exactly 0. So rounding errors do not add up. */
 export function curveOf(changes: readonly Change[]): Curve {
   const order = [...changes].sort((a, b) => a.time - b.time),
     times: number[] = [],
@@ -86,7 +86,8 @@ export function curveOf(changes: readonly Change[]): Curve {
 
 const CATEGORIES = 3; // maximum number of categories that are named
 
-/** Returns a curve's values at the ends of a span, its maximum and the time of it; null if it starts after the span. */
+/** `begin`, `end`: values at the ends of a span. `most`: maximum in it. `time`: time of the maximum. null: the curve starts after the
+ * span. */
 export function overSpan({ times, values }: Curve, { begin, end }: Span) {
   const [first, last] = [begin, end].map((time) => lowest(times.length, (i) => times[i]! > time) - 1) as [number, number];
   if (last < 0) return null;

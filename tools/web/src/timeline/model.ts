@@ -40,9 +40,9 @@ export const COLLECTIVE_WORDS: readonly string[] =
 
 export const SEND = 9,
   RECV = 10;
-/** Collectives that no rank leaves before all ranks have arrived: as tm_collective_synchronises. */
+/** Collectives that no rank can leave before all ranks have arrived, as in tm_collective_synchronises(). */
 export const SYNCHRONISING: ReadonlySet<number> = new Set([1, 2, 3, 6, 12]);
-/** Kinds for which it is unknown who waits for whom: unknown kinds, and several collectives in one kernel. */
+/** Kinds for which it is unknown who waits for whom: unknown collectives, and several collectives in one kernel. */
 export const UNREPORTED: ReadonlySet<number> = new Set([0, 13]);
 
 /** Half-open: [begin, end). */
@@ -55,7 +55,7 @@ export const THREAD = 2;
 export const TIED = 1;
 export const LAST = 2;
 
-/** Columns of n events. `wait` and `operation` have rows only for communication, whose number is not known in advance. */
+/** Columns of n events. `wait` and `operation` have a row only for each communication event, and their length is set later. */
 export class Events {
   readonly begin: Float64Array;
   readonly duration: Float64Array;
@@ -65,7 +65,7 @@ export class Events {
   /** For each communication event, its row in `wait` and `operation`; 0 for other events. */
   readonly comm: Uint32Array;
   readonly tracks: Track[] = [];
-  /** The event's wait [ns], and the number of its operation; -1: unknown. Row 0 is for all events that are not communication. */
+  /** `wait`: of the event [ns]; `operation`: number of its operation. -1: unknown. Row 0 stands for all events except communication. */
   wait: Float64Array = new Float64Array(1);
   operation: Int32Array = new Int32Array(1);
 

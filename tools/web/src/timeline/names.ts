@@ -1,4 +1,4 @@
-/** Shortens names for display, and searches them. */
+/** Shortens names for display, and searches for names. */
 import { shortName, visible } from "../dom";
 import { parseRanges } from "./area";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, type Events } from "./model";
@@ -31,7 +31,7 @@ export const GROUPS: readonly (readonly [one: readonly [string, string], kinds: 
 
 export type FoundGroup = ReturnType<typeof groupsOf>[number];
 
-/* Returns number and time of the matches by group; nested ones count once. @param rows sorted by track, then by begin */
+/* Returns number and time of the matches in each group. Time in nested matches counts once. @param rows sorted by track, then by begin */
 function groupsOf(rows: readonly number[], events: Events) {
   const groups = GROUPS.map(([what]) => ({ what, count: 0, time: 0 }));
   const ends = new Float64Array(groups.length);
@@ -69,7 +69,7 @@ export const KINDS_SOUGHT: Readonly<Record<string, readonly number[]>> = {
 
 const UNITS: Readonly<Record<string, number>> = { ns: 1, us: 1e3, µs: 1e3, ms: 1e6, s: 1e9 };
 
-/* Returns the test of a name. Plain text matches anywhere, in upper or lower case; text between slashes is a regular expression. */
+/* Returns the test of a name. Plain text matches anywhere, in upper or lower case. Text between slashes is a regular expression. */
 function nameTest(text: string): ((name: string) => boolean) | null {
   const pattern = /^\/(.+)\/$/.exec(text);
   if (!pattern) return (name) => name.toLowerCase().includes(text.toLowerCase());
@@ -83,7 +83,7 @@ function nameTest(text: string): ((name: string) => boolean) | null {
 
 export type Query = Exclude<ReturnType<typeof queryOf>, string | null>;
 
-/** Parses a search: text or /pattern/ for names, and conditions. Returns null if it is empty, and an error message if it is invalid. */
+/** Parses a search: text or /pattern/ for names, and conditions. Returns null if it is empty, an error message if it is invalid. */
 export function queryOf(text: string) {
   let rank: (rank: number) => boolean = () => true,
     kinds: readonly number[] | null = null,
@@ -112,7 +112,7 @@ export function queryOf(text: string) {
 
 export type Found = NonNullable<ReturnType<typeof find>>;
 
-/** Returns the matching events, by begin, with sums by group; the result says if the search is invalid, null: it is empty. */
+/** Returns null if the search is empty. `rows`: matching events, ordered by begin. `wrong`: error message; null: none. */
 export function find(text: string, names: readonly string[], events: Events, ranks: readonly { readonly rank: number }[] = []) {
   const query = queryOf(text);
   if (!query) return null;

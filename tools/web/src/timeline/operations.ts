@@ -1,17 +1,17 @@
-/** Finds the matched operations by time. */
+/** Finds matched operations by time. */
 import { lowest } from "./lanes";
 import type { Operation, Rank, Span } from "./model";
 
-/** At most this many operations are drawn with lines between their ranks in a view WIDE [px], and fewer in a narrower one. */
+/** In a view WIDE px wide, lines between ranks are drawn for at most this many operations. In a narrower view, for fewer. */
 export const ALL_JOINED = 40;
 const WIDE = 1000;
 const LEAST_WIDTH = 6;
 
 export class OperationIndex {
   readonly #ends: Float64Array;
-  readonly #byWait: readonly Operation[]; // the operations, longest wait first
+  readonly #byWait: readonly Operation[]; // ordered by wait, longest first
 
-  readonly list: readonly Operation[]; // the operations, ascending by begin
+  readonly list: readonly Operation[]; // ordered by begin
 
   constructor(all: readonly Operation[]) {
     const list = (this.list = [...all].sort((a, b) => a.begin - b.begin || a.number - b.number));
@@ -27,7 +27,8 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations to draw with lines between their ranks: all or, of too many, the widest, of these the longest waits. */
+  /** Returns the operations for which lines between ranks are drawn. Of too many, takes the wide ones. Of too many wide ones, takes the
+   * longest waits. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -38,7 +39,8 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the next operation by time or wait; if none is selected, the longest wait or the one next to the begin of the view. */
+  /** Returns the operation after or before @p from, by time or wait. If @p from is null: the longest wait, or the one next to the view's
+   * begin. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;
     if (order.length === 0) return null;
@@ -48,7 +50,7 @@ export class OperationIndex {
     return this.list[forward ? at : at - 1] ?? null;
   }
 
-  /** Finds an operation by its begin and its wait, which are the values of a row of collectives.worst. */
+  /** Finds an operation by its begin and wait [ns], which are values of a row of collectives.worst. */
   find(begin: number | null, wait: number | null): Operation | null {
     if (begin === null) return null;
     const at = lowest(this.list.length, (i) => this.list[i]!.begin >= begin - 1);
@@ -62,7 +64,7 @@ export function isWide(operation: Operation, pixelsPerNs: number): boolean {
   return (operation.last - operation.begin) * pixelsPerNs >= LEAST_WIDTH;
 }
 
-/** Returns the uncertainty [ns] of the arrival of a rank. It is relative to the arrivals of the other members. */
+/** Returns the uncertainty [ns] of a rank's arrival compared with the arrivals of the other members. */
 export function doubt(operation: Operation, at: number, ranks: readonly Rank[]): number {
   const own = ranks[at];
   if (!own) return 0;
@@ -71,9 +73,9 @@ export function doubt(operation: Operation, at: number, ranks: readonly Rank[]):
   return 2 * (together ? own.spread : own.uncertainty);
 }
 
-/** Returns whether arrivals differ by less than the uncertainty of the clocks, in the median over all operations. */
+/** Returns whether the median skew of arrivals is below the median uncertainty of the clocks. */
 export function clocksArePoor(list: readonly Operation[], ranks: readonly Rank[]): boolean {
-  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // fetched operations do not count, because they depend on what the reader selected
+  const waiting = list.filter((operation) => operation.waits && !operation.fetched); // without fetched ones, which depend on the selection
   if (waiting.length === 0) return false;
   const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1]!;
   const skew = median(waiting.map((operation) => operation.last - operation.begin));

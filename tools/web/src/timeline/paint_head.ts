@@ -17,7 +17,7 @@ const NOTE_WIDEST = 160; // maximum width of a note [px]
 /** Order of the kinds in the strip, from the bottom up. */
 const STRIP_ORDER = [COMPUTE, TRANSFER, WAIT, UNMATCHED, COPIES];
 
-/** The strip as an image, drawn once per size and theme. */
+/** The strip as an image. It is drawn once for each size and theme. */
 export class StripImage {
   #image: HTMLCanvasElement | undefined;
   #key = "";
@@ -51,7 +51,7 @@ export class StripImage {
     }
   }
 
-  /** Returns the mean share of a kind over all ranks, between two positions in the job. Share and positions are from 0 to 1. */
+  /** Returns the mean share (0 to 1) of a kind over all ranks. @p from and @p to are fractions of the job's duration. */
   share(kind: number, from: number, to: number): number {
     const n = this.buckets,
       first = from * n,
@@ -83,7 +83,7 @@ export function paintStrip(canvas: Canvas, image: StripImage, duration: number, 
   ctx.strokeRect(x0, y + 0.75, x1 - x0, STRIP_HEIGHT - 1.5);
 }
 
-/** Returns the job's steps. They are the steps of the rank that has most of them; of several such ranks, the first counts. */
+/** Returns the job's steps, which are the steps of the rank with most steps. If several ranks have most, the first one counts. */
 export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] {
   if (!job.steps) return [];
   return job.ranks.reduce<readonly (Span & { number: number })[]>(
@@ -92,7 +92,7 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
   );
 }
 
-/** Chooses every n-th label, with the smallest n such that no labels overlap. */
+/** Returns which labels to draw: every n-th, with the smallest n such that no labels overlap. */
 export function labelled(places: readonly (readonly [number, number])[], widest: number): boolean[] {
   const room = places.length > 0 ? (places[places.length - 1]![1] - places[0]![0]) / places.length : 0;
   const each = Math.max(1, Math.ceil(widest / room));
@@ -105,7 +105,7 @@ export function labelled(places: readonly (readonly [number, number])[], widest:
   });
 }
 
-/** Marks the begins of steps, with their numbers where they fit. */
+/** Marks the begins of steps. Writes step numbers where they fit. */
 export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: number })[], duration: number, y: number): void {
   const { ctx, theme, scale } = canvas;
   const whole = new Scale({ begin: 0, end: duration }, scale.left, scale.width);
@@ -119,7 +119,7 @@ export function paintSteps(canvas: Canvas, steps: readonly (Span & { number: num
   });
 }
 
-/** Paints flags: a line through the lanes, and the note in the ruler. For a flag on a range, also a bar. */
+/** Paints a flag as a line through the lanes, with its note in the ruler. A flag on a range also has a bar. */
 export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bottom: number): void {
   const { ctx, theme, scale } = canvas;
   setFont(ctx, theme, [11, theme.page]);
@@ -136,7 +136,7 @@ export function paintFlags(canvas: Canvas, flags: readonly Flag[], y: number, bo
   });
 }
 
-/** Returns the labels of the ruler: all in one unit, with enough decimals to distinguish them. */
+/** Returns the ruler's labels. They share a unit, and have enough decimals to differ from each other. */
 export function tickLabels(span: Span, n: number): { at: number[]; text: string[] } {
   const { at, step } = ticks(span, n);
   const unit = f.timeUnit([span.end]);

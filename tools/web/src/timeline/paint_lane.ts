@@ -1,4 +1,4 @@
-/** Paints lanes: events, or if these are too many, shares in columns. Many rectangles are painted as one image. */
+/** Paints lanes: events or, if there are too many, shares in columns. Many rectangles are painted as one image. */
 import { fitting } from "../dom";
 import type { Chart } from "./chart";
 import { LANE_KINDS, TRANSFER, UNMATCHED, WAIT, type Events, type Span } from "./model";
@@ -8,10 +8,10 @@ import type { Pyramid } from "./pyramid";
 import type { Scale } from "./span";
 import { setFont, type Theme } from "./theme";
 
-/** `ratio`: device pixels per CSS pixel; `strength`: opacity of shares, lower during a search, which dims what does not match. */
+/** `ratio`: device pixels per CSS pixel. `strength`: opacity of shares; a search lowers it, to dim what does not match. */
 export type Canvas = Readonly<{ ctx: CanvasRenderingContext2D; theme: Theme; scale: Scale; ratio: number; strength?: number }>;
 
-/** If there are more events per pixel than this, shares are drawn instead. */
+/** With more events per pixel than this, shares are drawn instead. */
 export const MOST_PER_PIXEL = 2;
 const LABEL_FROM = 60,
   CHARACTER = 6,
@@ -19,10 +19,10 @@ const LABEL_FROM = 60,
   DOTS_FROM = 6,
   TICK = 4;
 
-/** Rectangles of one colour in a lane, as pairs of left and right edge [px]. `dim`: rectangles of events that do not match a search. */
+/** Rectangles of one colour in a lane: left edge, right edge, left edge, ... [px]. `dim`: do not match a search. `bright`: all others. */
 type Pieces = Readonly<Record<"bright" | "dim", number[]>>;
 
-/** Adds up events that are narrower than a pixel. Each pixel gets the share of its time that such events fill. */
+/** Adds up events that are narrower than a pixel. Each pixel gets the share of its time that these events fill. */
 class Slivers {
   readonly shares: Float32Array;
 
@@ -86,7 +86,7 @@ export function paintEvents(canvas: Canvas, list: EventList, [first, end]: [numb
   paintLabels(canvas, events, labelled, box, options);
 }
 
-/* Draws a tick above the lane at each match that is too narrow to be visible. */
+/* Draws a tick above the lane at each match of a search that is too narrow to be visible. */
 function paintTicks({ ctx, theme, scale, ratio }: Canvas, slivers: readonly (Slivers | undefined)[], box: Box): void {
   ctx.fillStyle = theme.ink;
   for (const found of slivers)
@@ -112,7 +112,7 @@ function addPieces(rects: Rects, { theme, scale }: Canvas, pieces: readonly Piec
     }
 }
 
-/* Draws dots on the wider rectangles, so that they differ in more than their colour. */
+/* Draws dots on the wider rectangles, which then differ from others in more than colour. */
 function dot({ ctx, theme, scale }: Canvas, list: readonly number[], box: Box): void {
   ctx.fillStyle = theme.ink;
   ctx.strokeStyle = theme.edge;
@@ -131,7 +131,7 @@ function frameOf({ scale, ratio }: Canvas, box: Box) {
   return { left: scale.left, top: box.y, width: scale.width, height: box.height, ratio };
 }
 
-/** Paints shares in columns of one device pixel, the kinds stacked. Equal neighbouring columns are merged. */
+/** Paints shares in columns one device pixel wide, with the kinds stacked. Merges neighbouring columns that are equal. */
 export function paintShares(canvas: Canvas, shares: readonly (Float32Array | undefined)[], box: Box): void {
   const rects = new Rects();
   addShares(rects, canvas, shares, box);
@@ -165,7 +165,7 @@ function addShares(rects: Rects, canvas: Canvas, shares: readonly (Float32Array 
   }
 }
 
-/** Paints a rank's shares of some kinds, except in the spans @p without, where events are drawn. */
+/** Paints a rank's shares of these kinds. Leaves out the spans @p without, in which events are drawn. */
 export function paintCoverage(canvas: Canvas, pyramid: Pyramid, at: number, kinds: readonly number[], box: Box, without: Span[]): void {
   const { scale, ratio } = canvas,
     n = Math.ceil(scale.width * ratio),
@@ -199,9 +199,9 @@ function paintLabels({ ctx, theme, scale }: Canvas, events: Events, rows: readon
   ctx.globalAlpha = 1;
 }
 
-const PICTURE_FROM = 250; // from this number on, an image is faster; measured with Chromium
+const PICTURE_FROM = 250; // with at least this many rectangles, an image is faster (measured with Chromium)
 
-/** Returns the colour "#rrggbb" as a pixel of an ImageData, whose lowest byte is red. */
+/** Returns a colour "#rrggbb" as a pixel of an ImageData, in which red is the lowest byte. */
 export function pixelOf(color: string, alpha: number): number {
   const part = (at: number): number => parseInt(color.slice(at, at + 2), 16);
   return ((Math.round(255 * alpha) << 24) | (part(5) << 16) | (part(3) << 8) | part(1)) >>> 0;
@@ -209,11 +209,11 @@ export function pixelOf(color: string, alpha: number): number {
 
 let canvas: HTMLCanvasElement | undefined;
 
-/** Position and size of the image [px of the canvas], and device pixels per CSS pixel. */
+/** `left` to `height`: position and size of the image [px of the canvas]. `ratio`: device pixels per CSS pixel. */
 type Frame = Readonly<Record<"left" | "top" | "width" | "height" | "ratio", number>>;
 
 export class Rects {
-  /** x, y, width, height [px of the canvas] and colour number of each rectangle. */
+  /** For each rectangle: x, y, width, height [px of the canvas], number of its colour. */
   readonly #all: number[] = [];
   readonly #colors: { readonly fill: string; readonly alpha: number }[] = [];
 

@@ -1,4 +1,4 @@
-/** Paints what lies over and below the lanes: the lines that join ranks, the critical path, arrows from calls, counters. */
+/** Paints lines and arrows over the lanes (lines between ranks, the critical path, launches), and counters below the lanes. */
 import { stroke, strokeCased, fillBox, strokeLine, type Ctx } from "../canvas";
 import type { Chart } from "./chart";
 import { lowest } from "./lanes";
@@ -13,7 +13,7 @@ import { entry } from "../format";
 
 export type JoinInput = ReturnType<Chart["joinInput"]>;
 
-/* Returns the visible members, and the nearest above and below, so that the line through them continues to the edges. */
+/* Returns the visible members, and the next one above and below, so that the line through them reaches the edges. */
 function inView(operation: Operation, input: JoinInput): Member[] {
   const members = inRows(operation, input);
   const first = lowest(members.length, (i) => bottomOf(members[i]!, input) > input.top);
@@ -21,7 +21,7 @@ function inView(operation: Operation, input: JoinInput): Member[] {
   return members.slice(Math.max(0, first - 1), end + 1);
 }
 
-/* Members of operations in the order of the rows, by list of rows. Sorting thousands in each frame would take too long. */
+/* Members of operations in the order of the rows. Kept for each list of rows, because to sort thousands in each frame takes too long. */
 const sorted = new WeakMap<readonly RankRow[], WeakMap<Operation, readonly Member[]>>();
 
 function inRows(operation: Operation, input: JoinInput): readonly Member[] {
@@ -37,7 +37,7 @@ function bottomOf(member: Member, input: JoinInput): number {
   return row.y + row.height;
 }
 
-/** Paints the lines of one operation. @p strong: it is selected or under the pointer. */
+/** Paints the lines of one operation. @p strong: it is selected or under the pointer. @p few: few operations have lines. */
 export function paintJoin(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, few: boolean): void {
   const { ctx, theme, scale } = canvas;
   const members = inView(operation, input);
@@ -74,7 +74,7 @@ function outline({ ctx, theme, scale }: Canvas, members: readonly Member[], y: (
   }
 }
 
-/** Marks the member that came last, or all that may have; none if the clocks are too inaccurate (@p poor). */
+/** Marks the last member. If it is unknown, marks all that may be last. @p poor: the clocks are inaccurate; shows uncertainties, too. */
 export function paintArrivals(canvas: Canvas, operation: Operation, input: JoinInput, strong: boolean, poor: boolean): void {
   const { ctx, theme, scale } = canvas;
   for (const member of inView(operation, input)) {
@@ -154,28 +154,28 @@ export function outlinePiece({ ctx, theme, scale }: Canvas, { piece }: Placed, y
   strokeCased(ctx, [theme.page, theme.ink], 1.8, 4, () => ctx.rect((x0 + x1 - width) / 2, from + 1, width, y + HALF_BOX - from));
 }
 
-/** An arrow from a call to an event that it launched: the begins [px] and the boxes of both. */
+/** An arrow from a call to an event that it launched. `x0`, `x1`: their begins [px]. `from`, `to`: their boxes. */
 export type Arrow = Readonly<Record<"x0" | "x1", number> & Record<"from" | "to", Box>>;
 
-/** With more arrows than FEW they are thin; of those whose ends are less than APART [px] apart, one is drawn. */
+/** If there are more arrows than FEW, they are thin, and an arrow less than APART [px] from the previous one is not drawn. */
 const FEW = 12,
   APART = 3;
 const HEAD_LENGTH = 7,
   HEAD_HALF = 3.5,
   BEND = 40;
 
-/* Returns the heights at which an arrow begins and ends. The arrow connects the two edges with which the boxes face each other. */
+/* Returns the heights at which an arrow begins and ends. It begins at the edge of `from` that faces `to`, and ends just inside of `to`. */
 const ends = ({ from, to }: Arrow): [number, number] =>
   from.y < to.y ? [from.y + from.height, to.y + Math.min(4, to.height / 2)] : [from.y, to.y + to.height - Math.min(4, to.height / 2)];
 
-/* Returns the arrows in order of their ends, without arrows that end close to the previous one. */
+/* Returns the arrows ordered by their ends. Leaves out an arrow that ends close to the previous one. */
 function apart(all: readonly Arrow[]): Arrow[] {
   const out: Arrow[] = [];
   for (const arrow of [...all].sort((a, b) => a.x1 - b.x1)) if (arrow.x1 - (out[out.length - 1]?.x1 ?? -Infinity) >= APART) out.push(arrow);
   return out;
 }
 
-/** Paints the arrows over the lanes, each with an outline in the page's colour. */
+/** Paints the arrows over the lanes. Each has an outline in the page's colour. */
 export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void {
   const many = all.length > FEW,
     arrows = many ? apart(all) : all,
@@ -201,7 +201,7 @@ export function paintArrows({ ctx, theme }: Canvas, all: readonly Arrow[]): void
   }
 }
 
-/** Opacity of a counter, which has the theme's colour of links. With this opacity, text on it stays readable. */
+/** Opacity of a counter, whose colour is that of links. With this opacity, text on it is readable. */
 const STRENGTH = 0.6;
 export const AIR = 3; // free space below a counter [px]
 

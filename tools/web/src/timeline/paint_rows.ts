@@ -10,7 +10,7 @@ import type { Canvas } from "./paint_lane";
 const HATCH = 7,
   TEETH = 4;
 
-/* Writes a text. A right-aligned text ends before the lanes, and is cut to the room there. */
+/* Writes a text. A right-aligned text ends left of the lanes, and is cut if it does not fit there. */
 function write({ ctx, theme, scale }: Canvas, font: Font, words: string, y: number, x = font[2] === "right" ? scale.left - 8 : 8): void {
   setFont(ctx, theme, font);
   ctx.fillText(font[2] === "right" ? fitting(ctx, words, scale.left - 14) : words, x, y);
@@ -42,7 +42,7 @@ export function paintEdge({ ctx, theme, scale }: Canvas, y: number): void {
   fillBox(ctx, theme.ink3, 0, y - 1, scale.left + scale.width, 1);
 }
 
-/** Paints the row of ranks without a trace or, with @p part, of those that the page leaves out. */
+/** Paints the row of ranks without a trace. @p part: the row stands for ranks that the page leaves out. */
 export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part: boolean): void {
   const { ctx, theme, scale } = canvas,
     y = row.y + offset,
@@ -54,7 +54,7 @@ export function paintAbsent(canvas: Canvas, row: AbsentRow, offset: number, part
   ctx.setLineDash([]);
 }
 
-/** Paints the rank's name, which is a button that opens the rank. */
+/** Paints the rank's name. It is a button that opens the rank. */
 export function paintGutter(canvas: Canvas, row: RankRow, rank: Rank, offset: number, open: boolean, selected: boolean): void {
   const { theme, scale } = canvas,
     middle = (lane: Box) => lane.y + lane.height / 2 + offset,
@@ -69,7 +69,7 @@ export function paintSubLabel({ ctx, theme, scale }: Canvas, row: SubRow, names:
   ctx.fillText(fitting(ctx, name, scale.left - 20), scale.left - 8, row.y + row.height / 2 + offset);
 }
 
-/** Paints the periods in which the rank was recorded. A truncated recording has a torn end, because the time after it is not idle. */
+/** Paints the periods in which the rank was recorded. A truncated recording has a torn end: the time after it is unknown, not idle. */
 export function paintRecordings(canvas: Canvas, row: RankRow, rank: Rank, offset: number, duration: number): void {
   const { ctx, theme, scale } = canvas;
   const top = row.compute.y + offset,
@@ -105,7 +105,7 @@ function torn({ ctx, theme }: Canvas, x: number, top: number, bottom: number): v
   });
 }
 
-/** Paints a dotted line below the lanes where the page has only shares. */
+/** Paints a dotted line below the lanes in a span for which the page has only shares. */
 export function paintOutside({ ctx, theme, scale }: Canvas, span: Span, row: RankRow, offset: number): void {
   const y = Math.round(row.communication.y + row.communication.height + offset) + 0.5,
     [x0, x1] = scale.visible(span);
@@ -118,7 +118,7 @@ export function paintMark({ ctx, theme, scale }: Canvas, mark: Span, top: number
   ctx.globalAlpha = 0.1;
   fillBox(ctx, theme.link, x0, top, x1 - x0, bottom - top);
   ctx.globalAlpha = 1;
-  /* The mark gets a frame, because its own colour is hardly visible on the colour of computation. */
+  /* a frame, because the mark's own colour is hardly visible on the colour of computation */
   ctx.fillRect(x0, top, 1.5, bottom - top);
   ctx.fillRect(x1 - 1.5, top, 1.5, bottom - top);
   ctx.fillRect(x0, top, x1 - x0, 1.5);

@@ -1,4 +1,4 @@
-/** The critical path on the lanes, found by time and drawn as a line, and how much later other events could have ended (slack). */
+/** The critical path on the lanes, and the slack of other events: how much later they could have ended. */
 import { lowest, type RankLanes } from "./lanes";
 import type { RankRow } from "./layout";
 import { CALL, THREAD, type Span, type Track } from "./model";
@@ -22,7 +22,7 @@ const KINDS: Readonly<Record<string, string>> = {
 
 export const kindOf = (piece: Piece): string => KINDS[piece.kind] ?? piece.kind;
 
-/** Returns the name of a call or kernel; for waiting and host time, "before" and the name of the event that follows. */
+/** Returns the name of a call or kernel. For waiting and host time, returns "before" and the name of the next event. */
 export function nameOf(piece: Piece): string {
   const behind =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
@@ -31,10 +31,10 @@ export function nameOf(piece: Piece): string {
 
 export const addressOf = (piece: Piece): string => `${piece.step}.${piece.place}`;
 
-/** A piece of the path, from `begin` to `end` [ns from the job's begin], and its index in its step. */
+/** A piece of the path, from `begin` to `end` [ns from the job's begin]. `place`: its index in its step. */
 export type Piece = ReturnType<typeof pathOf>[number];
 
-/** Returns the pieces in the page, ascending in time. The table must be loaded. */
+/** Returns the pieces of the path in the page, ordered by time. The table must be loaded. */
 export function pathOf(job: Job) {
   const table = job.table("criticalpath.piece");
   const at = (["step", "place", "rank", "kind", "name", "begin_ns", "duration_ns"] as const).map((column) => table.place(column));
@@ -44,14 +44,14 @@ export function pathOf(job: Job) {
     place: Number(row[place]),
     rank: Number(row[rank]),
     kind: String(row[kind]),
-    name: row[name] === null ? null : String(row[name]), // for a lag, the name of the event after it; for host time, of the call after it
+    name: row[name] === null ? null : String(row[name]), // for a lag, the event after it; for host time, the call after it
     begin: Number(row[begin]),
     end: Number(row[begin]) + Number(row[duration]),
   }));
   return all.sort((a, b) => a.begin - b.begin || a.step - b.step || a.place - b.place);
 }
 
-/** A piece of the path on the timeline. `at`: index of its rank. */
+/** A piece of the path on the timeline. `index`: its index in the path. `at`: index of its rank. */
 export type Placed = Readonly<{ piece: Piece; index: number; at: number; level: Level }>;
 
 /** Where a piece is drawn in a rank's row: above the lanes (host), on a lane, or as a line between two pieces (lag). */
@@ -79,7 +79,7 @@ export class Path {
       .map((piece, index) => ({ piece, index, at: places.get(piece.rank)!, level: LEVELS[piece.kind] ?? "host" }));
   }
 
-  /** Returns the pieces [first, end) that overlap the span. */
+  /** Returns the indices [first, end) of the pieces that overlap the span. */
   range(span: Span): [number, number] {
     return [
       lowest(this.list.length, (i) => this.list[i]!.piece.end > span.begin),
@@ -87,7 +87,7 @@ export class Path {
     ];
   }
 
-  /** Returns the next piece, with @p hop on another rank; if @p from is null, the first or the last piece in view. */
+  /** Returns the next piece or, with @p hop, the next on another rank. If @p from is null, returns the first or last piece in view. */
   next(from: Placed | null, span: Span, forward: boolean, hop: boolean): Placed | null {
     const { list } = this,
       step = forward ? 1 : -1,
@@ -102,7 +102,7 @@ export class Path {
     return this.list.find(({ piece }) => `${piece.step}.${piece.place}` === text) ?? null;
   }
 
-  /** Returns the thread of a host piece: that of its call or, if it has none, of the next call. */
+  /** Returns the thread of a host piece: the thread of its call or, if it has no call, of the next call on the path. */
   threadOf(placed: Placed, lanes: RankLanes): Track | null {
     const kept = this.#threads.get(placed);
     if (kept !== undefined) return kept;
@@ -114,9 +114,9 @@ export class Path {
     return found;
   }
 
-  /** Returns the path as horizontal runs; a pixel has the height of the longest piece in it. Lags are the lines between runs. */
+  /** Returns the path as horizontal runs. A pixel with many pieces has the height of the longest one. Runs leave out lags. */
   runs(scale: Scale, heightOf: (placed: Placed) => number) {
-    /* A run is from x0 to x1 [px]. broken: the page lacks the piece before the run. */
+    /* A run goes from x0 to x1 [px]. `broken`: the page lacks the piece before the run. */
     const runs: { x0: number; x1: number; readonly y: number; readonly broken: boolean }[] = [],
       [first, end] = this.range(scale.span);
     let column = -1,
@@ -164,9 +164,9 @@ export class Path {
   }
 }
 
-/** If a host piece has no call, up to this many pieces after it are searched for a call, to find the thread. */
+/** If a host piece has no call, its thread is that of the next call. This many pieces are searched for the call. */
 const CALLS_MAX = 8;
-/** Largest rounding error [ns] of the begin of an event. It comes from the correction of clock drift. */
+/** Largest rounding error of an event's begin [ns]. It comes from the correction of clock drift. */
 const ROUNDED = 2;
 
 /* Returns the thread with a call that begins when the piece begins. */
@@ -180,27 +180,28 @@ function threadAt(piece: Piece, lanes: RankLanes): Track | null {
   return null;
 }
 
-/** Height [px] of a host piece below the top of the rank's row or, if the rank is opened, its thread's first row. */
+/** Heights of a host piece [px]. HOST_Y: below the top of the rank's row. THREAD_Y: on an opened rank, below the top of its thread's
+ * rows. */
 const HOST_Y = 2,
   THREAD_Y = -1;
 
-/** Returns the height [px] at which a piece is drawn, in a rank's row or at a thread's first row. */
+/** Returns the height at which a piece is drawn [px]. @p thread: on an opened rank, the first row of a host piece's thread. */
 export function heightIn(row: RankRow, level: Level, thread?: { readonly y: number }): number {
   if (level === "host") return thread ? thread.y + THREAD_Y : row.y + HOST_Y;
   const lane = level === "communication" ? row.communication : row.compute;
   return lane.y + lane.height / 2;
 }
 
-/** Bounds of an event's slack [ns]; null: no step's end depends on the event. */
+/** Bounds of an event's slack [ns]. null: no end of a step depends on the event. */
 type Slack = Readonly<Record<"least" | "most", number | null>>;
 
 type Run = Slack & Readonly<{ begin: number }>;
 
-/** Slack of all ranks' events. Adjacent events of a stream with similar slack are one run, with the same bounds. */
+/** Slack of all ranks' events. Adjacent events of a stream with similar slack are one run, and have the same bounds. */
 export class Slacks {
   readonly #runs: ReadonlyMap<string, readonly Run[]>;
   readonly #leftOut: number;
-  readonly #sure: boolean; // the replay from which the slack comes is reliable
+  readonly #sure: boolean; // whether the replay, from which the slack comes, is reliable
 
   constructor(job: Job) {
     const table = job.table("criticalpath.slack");
@@ -223,12 +224,12 @@ export class Slacks {
       behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
       last = runs[behind - 1];
     if (!last) return undefined;
-    /* If several runs begin at the same time, it is unknown which of them has the event, so their bounds are joined. */
+    /* If several runs begin at this time, it is unknown which one has the event. So the result covers the bounds of all of them. */
     const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
     return runs.slice(first, behind).reduce<Slack>(joined, last);
   }
 
-  /** Says in words how large the slack is. The words can follow a colon. */
+  /** Writes how large the slack is, as words that can follow a colon. */
   words(rank: number, track: Track, begin: number): string {
     const slack = this.at(rank, track, begin);
     if (!slack) return this.#leftOut > 0 ? "its slack is not in this page" : "its slack is not known";

@@ -1,13 +1,13 @@
-/** Passes a window to Perfetto, by its documented interface ("deep linking", postMessage). */
+/** Passes a window to Perfetto, by Perfetto's documented interface ("deep linking", postMessage). */
 import { ask } from "../served";
 import type { Span } from "./model";
 
 const PERFETTO = "https://ui.perfetto.dev";
-/** PING: time between two messages to Perfetto [ms]. PATIENCE: after this time [ms], the page gives up. */
+/** PING: time between two messages to Perfetto [ms]. PATIENCE: time after which the page gives up [ms]. */
 const PING = 50,
   PATIENCE = 60_000;
 
-/* Resolves when Perfetto answers, because its page is then loaded and listens. */
+/* Resolves when Perfetto answers. Its page is then loaded. */
 const answered = (tab: Window): Promise<void> =>
   new Promise((done, fail) => {
     const listen = (event: MessageEvent): void => {
@@ -28,7 +28,7 @@ const answered = (tab: Window): Promise<void> =>
     addEventListener("message", listen);
   });
 
-/** Opens Perfetto with events, inside of this browser. Call it in a click handler: otherwise browsers block the tab. */
+/** Opens Perfetto with events. They stay in this browser. Call this in a click handler, because otherwise browsers block the new tab. */
 export async function openInPerfetto(ranks: readonly number[], span: Span, title: string): Promise<void> {
   const tab = window.open(PERFETTO);
   if (!tab) throw new Error("the browser blocked the new tab; allow pop-ups for this page, and try again");

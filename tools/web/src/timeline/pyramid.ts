@@ -1,18 +1,18 @@
-/** Coverage at several resolutions. The buckets of each level are twice as wide as those of the level below. So a column of any width can
- * be computed from a few buckets. */
+/** Shares at several resolutions. The buckets of each level are twice as wide as those of the level below. So a column of any width can be
+ * computed from a few buckets. */
 import { LANE_KINDS, type Span } from "./model";
 
-/** Level 0 has the page's shares in units of 1/255; the higher levels have units of 1/FULL, FINE times smaller. */
+/** Level 0 has the page's shares in units of 1/255. Higher levels have units of 1/FULL, which are FINE times smaller. */
 const FINE = 256;
 const FULL = 255 * FINE;
 
 class Plane {
-  /** Level i has buckets 2^i times as wide as level 0. */
+  /** The buckets of levels[i] are 2^i times as wide as those of level 0. */
   readonly levels: (Uint8Array | Uint16Array)[];
 
   constructor(base: Uint8Array) {
     this.levels = [base];
-    /* The highest level has an odd number of buckets. In a further level, the last bucket would extend beyond the job. */
+    /* The highest level has an odd number of buckets. With one more level, the last bucket would extend beyond the job. */
     for (let below: Uint8Array | Uint16Array = base; below.length > 1 && below.length % 2 === 0; ) {
       const scale = below === base ? FINE : 1,
         n: number = below.length / 2;
@@ -34,19 +34,19 @@ class Plane {
   }
 }
 
-/** Shares in a window, at a finer resolution than the page has. */
+/** Shares in a window, at a finer resolution than in the page. */
 export interface FineShares {
   /** Returns the width of a rank's buckets [ns]; null if they do not cover the whole span. */
   widthIn(at: number, span: Span): number | null;
-  /** Writes the shares of those columns that the window covers. */
+  /** Writes the shares of the columns that the window covers. Leaves the others as they are. */
   columns(at: number, kind: number, from: number, width: number, out: Float32Array): void;
-  /** Returns the mean shares of groups of ranks, indexed by group. If one rank of a group has no shares, the group has none either. */
+  /** Returns mean shares over groups of ranks, indexed by group. If a rank of a group has no shares, its group has none. */
   meansOf(groups: readonly (readonly number[])[]): FineShares;
 }
 
-/** Shares of all ranks. A rank's levels are built when it is first drawn. */
+/** Shares of all ranks. The levels of a rank are built when it is first drawn. */
 export class Pyramid {
-  fine: FineShares | null = null; // if the page is served: finer shares in the view
+  fine: FineShares | null = null; // in a served page: finer shares in the view
   readonly #planes: (Plane | undefined)[];
   readonly width: number;
 
@@ -84,14 +84,14 @@ export class Pyramid {
     return false;
   }
 
-  /** Returns the highest level whose buckets are at most this wide [ns]. */
+  /** Returns the highest level with buckets of at most this width [ns]. */
   levelFor(width: number): number {
     let level = 0;
     while (this.width * 2 ** (level + 1) <= width && 2 ** level < this.buckets) level++;
     return level;
   }
 
-  /** Sets out[i], i < n, to the share (0 to 1) of a kind on a rank in the i-th interval of @p width from @p from on. */
+  /** Sets out[i], i < n, to a rank's share (0 to 1) of a kind in the i-th interval, which begins at from + i * width [ns]. */
   columns(at: number, kind: number, from: number, width: number, n: number, out: Float32Array): void {
     const plane = this.#plane(at, kind);
     const level = Math.min(this.levelFor(width), plane.levels.length - 1);
@@ -109,7 +109,7 @@ export class Pyramid {
     if (width < this.width) this.finer?.columns(at, kind, from, width, n < out.length ? out.subarray(0, n) : out);
   }
 
-  /** Returns the time [ns] that a rank spent in a kind, computed from level 0. */
+  /** Returns a rank's time in a kind [ns], computed from level 0. */
   sum(at: number, kind: number, begin: number, end: number): number {
     const one = new Float32Array(1);
     let total = 0;
@@ -125,9 +125,9 @@ export class Pyramid {
   }
 }
 
-/** Mean shares over the ranks of each host, computed when a host is first drawn. */
+/** Mean shares over the ranks of each host. They are computed when a host is first drawn. */
 export class HostPyramid extends Pyramid {
-  /* The shares of ranks from which the shares of hosts in `fine` were computed. */
+  /* The shares of ranks from which `fine` was computed. */
   #of: FineShares | null = null;
 
   constructor(

@@ -1,4 +1,4 @@
-/** The part of an event's panel about other runs of the kernel, and about the kernel itself. */
+/** The part of an event's panel about other runs of its kernel, and about the kernel itself. */
 import { h, type Child } from "../dom";
 import * as f from "../format";
 import type { Controller } from "./controller";
@@ -6,10 +6,10 @@ import { COMPUTE, COPIES, LANE_KINDS, THREAD, type Events, STREAM, type JobBlock
 import type { Lanes } from "./lanes";
 import { hasEvents } from "./sums";
 
-/** Maximum number of ranks in the list. If there are more, those with the longest durations are listed. */
+/** Maximum number of ranks in the list. Of more ranks, those with the longest durations are listed. */
 const LISTED = 24;
 
-/* Goes to a run of the kernel or call; null: there is none, or it is unknown. */
+/* Shows a run of the kernel or call. null: there is none, or it is unknown. */
 type Go = (() => void) | null;
 
 const button = (text: string, go: Go, label: string): HTMLElement =>
@@ -48,8 +48,9 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the same kernel or call. `index`, `count`, `median`: of the runs on its rank; `slowest`: null if it is the event itself, of
- * `ofAll` runs; `place`, `places`: in its step; `runs`: on other ranks, of which `unlike` cannot be compared; `whole`: all are known. */
+/* Other runs of the same kernel or call. `index`, `count`, `median`: of the runs on its rank. `slowest`: the longest run, where `ofAll`
+ * says of which; null if it is this one. `place`, `places`: index and number of the runs in its step. `runs`: on other ranks. `unlike`:
+ * number of ranks that cannot be compared. `whole`: no ranks are missing in the page. */
 type Elsewhere = ReturnType<typeof inPage>;
 
 function inPage(controller: Controller, same: Same, row: number) {
@@ -77,7 +78,7 @@ function inPage(controller: Controller, same: Same, row: number) {
   };
 }
 
-/* Returns the server's answer about the whole store, or a text until it is complete; null if the page has all events. */
+/* Returns the server's answer about the whole store. Until it has come, returns a text. Returns null if the page has all events. */
 function inStore(controller: Controller, row: number): Elsewhere | string | null {
   const { job, lanes } = controller.data,
     { events } = lanes!,
@@ -114,7 +115,7 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
   };
 }
 
-/* Says whether the event is on the critical path, and how large its slack is; null if the page lacks the path of its step. */
+/* Says whether the event is on the critical path, and how large its slack is; null if no slack is known in this job. */
 function pathWords(controller: Controller, row: number, step: number | null): string | null {
   const { job, path, lanes, slacks } = controller.data,
     { events } = lanes!,
@@ -156,7 +157,7 @@ export function samePart(controller: Controller, row: number): { readonly own: C
   };
 }
 
-/* Returns, by the index of the rank, the events with the name and kind of the given event, ascending by begin. */
+/* Returns for each rank, by index, the events with the name and kind of the event in @p row, ordered by begin. */
 function alike(events: Events, lanes: Lanes, ranks: number, row: number): number[][] {
   const name = events.name[row]!,
     kind = events.kind[row]!,
@@ -173,8 +174,9 @@ function alike(events: Events, lanes: Lanes, ranks: number, row: number): number
 
 export type Same = ReturnType<typeof sameAs>;
 
-/** Finds other runs of the event's kernel: all on its rank, the longest on all ranks, its place among those in its step (without steps: on
- * the rank), and for each other rank the run at the same place; -1 if it ran another number of times, or is not in the page. */
+/** Finds other runs of an event's kernel. `own`: all on its rank. `slowest`: the longest on any rank. `place`: the event's index among the
+ * runs in its step or, without steps, on its rank. `peers`: for each other rank, `row` of the run with the same index. `row` is -1 if the
+ * number of runs differs there, or if the page lacks these runs. */
 export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const { events } = lanes,
     { at } = lanes.trackOf(row)!,
@@ -183,7 +185,7 @@ export function sameAs(job: JobBlock, lanes: Lanes, row: number) {
   const step = job.steps
     ? (job.ranks[at]!.parts.find((part) => part.begin <= events.begin[row]! && events.begin[row]! < part.end)?.number ?? null)
     : null;
-  /* the runs on a rank in the event's step; null if they are not in the page */
+  /* the runs on a rank in the event's step; null if the page lacks them */
   const inStep = (place: number): readonly number[] | null => {
     const rank = job.ranks[place]!,
       part = step === null ? null : rank.parts.find((each) => each.number === step);

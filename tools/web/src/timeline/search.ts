@@ -1,11 +1,11 @@
-/** For a served page: searches all events of the store. The page has only some of them. */
+/** For a served page: searches all events of the store, of which the page has only some. */
 import { askJson } from "../served";
 import { writeRanges } from "./area";
 import { Latest } from "./far";
 import { GPU_ANNOTATION, type Rank } from "./model";
 import { GROUPS, queryOf, type Query } from "./names";
 
-/** An event, which the page may not have. Its begin is in ns from the job's begin. */
+/** An event that the page may lack. `at`: index of its rank. `begin`: [ns from the job's begin]. */
 export type FarEvent = Readonly<Record<"at" | "begin" | "duration" | "kind", number> & { name: string }>;
 
 export type KindSum = Readonly<Record<"count" | "sum" | "most", number>>;
@@ -18,7 +18,7 @@ export function addSum(sums: Map<number, KindSum>, kind: number, count: number, 
 export type Everywhere = ReturnType<Gathered["result"]>;
 
 const KEPT = 8192;
-/** Limits on the list of names in one request, because the server limits the size of a request's head. */
+/** Limits on the list of names in one request. The server limits the size of a request's head. */
 const MOST_RANGES = 1000,
   MOST_LETTERS = 6000;
 
@@ -42,7 +42,7 @@ async function fetchNames(): Promise<Name[]> {
   return names;
 }
 
-/** Returns the ids of matching names as ranges, short enough for a request each. Ids without a name have no events. */
+/** Returns the ids of matching names as ranges, in texts that each fit into a request. Ids without a name have no events. */
 export function batchesOf(names: readonly Name[], fits: (name: string) => boolean): string[] {
   const runs: [number, number][] = [];
   let open = false;
@@ -90,7 +90,7 @@ export class Search {
     readonly changed: () => void,
   ) {}
 
-  /** Starts another search. Starts none if the text is empty or invalid. */
+  /** Starts a new search, unless the text is empty or invalid. */
   look(text: string): void {
     if (text === this.#text) return;
     this.stop();
@@ -139,7 +139,7 @@ export class Search {
 }
 
 class Gathered {
-  /** Duration of the shortest kept match [ns] once KEPT matches are kept; before that, -1. Only longer matches are then requested. */
+  /** Duration of the shortest kept match [ns]; -1 until KEPT matches are kept. The server is asked only for longer ones. */
   least = -1;
   #events: Row[] = [];
   readonly #kinds = new Map<number, KindSum>();
@@ -157,8 +157,8 @@ class Gathered {
     if (this.#events.length === KEPT) this.least = this.#events[KEPT - 1]![2];
   }
 
-  /** Returns the matches found so far and, at the end, the longest ones, by begin. @param names texts by id; null: not loaded
-   * @param nested whether the sums in which nested events count once are complete */
+  /** Returns the sums over all matches so far. `events` is empty until the end; then it has the longest matches, ordered by begin. @param
+   * names texts by id; null: not at the end yet @param nested whether the sums are known in which nested events count once */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),
@@ -182,5 +182,5 @@ class Gathered {
   }
 }
 
-/** Returns whether events of a kind are on host tracks, which are drawn only if their rank is opened. */
+/** Returns whether events of this kind are on host tracks, which are drawn only on opened ranks. */
 export const isOpened = (kind: number): boolean => kind >= GPU_ANNOTATION;

@@ -1,5 +1,5 @@
-/** Slowness of kernels: the duration of each kernel, divided by the median duration of the same kernel on the other ranks. Kernels at the
- * same occurrence index are compared. */
+/** Slowness of kernels: a kernel's duration divided by the median duration on the other ranks. The n-th run of a kernel in a step is
+ * compared with the n-th run on each other rank. */
 import type { Lanes } from "./lanes";
 import type { JobBlock, Span } from "./model";
 import * as f from "../format";
@@ -7,7 +7,7 @@ import { Far } from "./far";
 import { windowOf } from "./finer";
 import { hasEvents } from "./sums";
 
-/* Groups kernels by step and name: for every rank that recorded the whole step, a list of rows, by begin. */
+/* Groups kernels by step and name. A group has a list of rows, ordered by begin, for each rank that recorded the whole step. */
 function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, number[][]>> {
   const { begin, name } = lanes.events,
     out = new Map<number, number[][]>();
@@ -27,14 +27,14 @@ function* gathered(job: JobBlock, lanes: Lanes): Generator<void, Map<number, num
   return out;
 }
 
-/* Returns the median of ascending values, without the value at index @p place. */
+/* Returns the median of ascending values, leaving out the value at index @p place. */
 function medianWithout(values: Float64Array, place: number): number {
   const n = values.length - 1,
     at = (i: number): number => values[i < place ? i : i + 1]!;
   return n % 2 === 1 ? at((n - 1) / 2) : (at(n / 2 - 1) + at(n / 2)) / 2;
 }
 
-/* Divides the duration of each event by the median of the events at the same place on the other ranks of @p lists. */
+/* Divides the duration of each event by the median of the events at the same index in the other ranks' lists. */
 function compare(lists: readonly (readonly number[])[], duration: Float64Array, out: Float32Array): void {
   const times = lists[0]!.length;
   if (lists.length < 2) return;
@@ -48,7 +48,7 @@ function compare(lists: readonly (readonly number[])[], duration: Float64Array, 
   }
 }
 
-/** Computes each event's duration divided by the median on the other ranks; 0 if it cannot be compared. Yields between slices. */
+/** Computes each event's slowness; 0 if it cannot be compared. Yields often, so that the caller can pause. */
 export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float32Array> {
   const out = new Float32Array(lanes.events.n),
     groups = yield* gathered(job, lanes);
@@ -60,7 +60,7 @@ export function* slownessBy(job: JobBlock, lanes: Lanes): Generator<void, Float3
   return out;
 }
 
-const SLICE = 10; // duration of a slice [ms], after which the page may draw a frame
+const SLICE = 10; // [ms]; after this time, the page may draw a frame
 
 /** Runs the generator to its end. Pauses only where it yields. */
 export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
@@ -73,22 +73,22 @@ export async function inSlices<T>(work: Generator<void, T>): Promise<T> {
   }
 }
 
-/** `seen`: ranks read, `of` all. `ranks`: its number, then for each event begin, duration, and duration / median of others [1e-6]. */
+/** Ranks read so far: `seen` of `of`. `ranks`: for each rank its number, then begin, duration and slowness [1e-6] of each event. */
 type Answer = Readonly<{ next: number | null; ranks: readonly (readonly number[])[] } & Record<"step" | "seen" | "of", number>>;
 
-const KEPT = 1_000_000; // if ratios of more events than this are known, all are dropped
+const KEPT = 1_000_000; // if the slowness of more events than this is known, all is dropped
 
-/** Requests the ratios of kernels as they come into view. */
+/** Requests the slowness of kernels as they come into view. */
 export class FarSlowness {
-  /** Known ratios, by the index of the rank, then by begin: [duration, ratio, ...] of the events with this begin. */
+  /** Known slowness by index of the rank, then by begin. Events with this begin have [duration, slowness, ...]. */
   readonly #known = new Map<number, Map<number, number[]>>();
-  /** Pairs of a window and a rank for which all ratios are known, as keys. */
+  /** Keys of pairs of a window and a rank for which all slowness is known. */
   readonly #asked = new Set<string>();
   readonly #far: Far<Answer, Answer>;
   #n = 0;
-  #version = 0; // number that changes with each answer
+  #version = 0; // incremented by each answer
   #lanes: Lanes | null = null;
-  filled = ""; // key of the inputs from which the ratios were computed last
+  filled = ""; // key of the inputs of the last result
   #ratios = new Float32Array(0);
   #pending: readonly string[] = [];
 
@@ -107,8 +107,8 @@ export class FarSlowness {
     );
   }
 
-  /** Returns each event's duration divided by the median on the other ranks; 0 if it was not compared or is not known yet. Requests what
-   * is missing for the ranks whose events are drawn (@p places). */
+  /** Returns each event's slowness; 0 if it was not compared or is not known yet. Requests what is missing on the ranks @p places, whose
+   * events are drawn. */
   look(lanes: Lanes, span: Span, places: ReadonlySet<number>): Float32Array {
     const window = windowOf(span),
       key = `${window.begin} ${window.end} ${[...places].join()} ${this.#version}`;
@@ -147,7 +147,7 @@ export class FarSlowness {
     this.#far.stop();
   }
 
-  /** Progress or error in words; "" if no request is running. */
+  /** Progress or error as a text; "" if no request is running. */
   get words(): string {
     const { state } = this.#far;
     if (state?.failed) return `Kernels cannot be compared: ${state.failed}.`;

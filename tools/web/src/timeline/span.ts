@@ -1,16 +1,16 @@
 /** The visible part of the job's time, how keys and gestures move it, and where its times are on the canvas. */
 import type { Span } from "./model";
 
-export const NARROWEST = 20; // minimum span [ns]: recordings have no finer resolution
+export const NARROWEST = 20; // minimum length of a span [ns]
 
-/** Moves a span into the job. Keeps its length if possible. */
+/** Moves a span into the job. Keeps its length if it fits. */
 export function clamp(span: Span, duration: number): Span {
   const length = Math.min(Math.max(span.end - span.begin, Math.min(NARROWEST, duration)), duration);
   const begin = Math.min(Math.max(span.begin, 0), duration - length);
   return { begin, end: begin + length };
 }
 
-/** Zooms so that the time @p at keeps its position. A factor below 1 zooms in. */
+/** Zooms so that the time @p at stays where it is on the canvas. A factor below 1 zooms in. */
 export function zoom(span: Span, at: number, factor: number, duration: number): Span {
   const length = Math.min(Math.max((span.end - span.begin) * factor, Math.min(NARROWEST, duration)), duration);
   const share = (at - span.begin) / (span.end - span.begin);
@@ -27,7 +27,7 @@ export function around(span: Span, duration: number, margin = 0.08): Span {
   return clamp({ begin: span.begin - room, end: span.end + room }, duration);
 }
 
-/** Moves the span as little as possible, so that `inner` is visible. Changes the length of the span only if `inner` does not fit. */
+/** Moves the span as little as possible to make `inner` visible. Changes its length only if `inner` does not fit. */
 export function reveal(span: Span, inner: Span, duration: number): Span {
   if (inner.end - inner.begin > span.end - span.begin) return around(inner, duration);
   const margin = Math.min(0.05 * (span.end - span.begin), (span.end - span.begin - (inner.end - inner.begin)) / 2);
@@ -38,7 +38,7 @@ export function reveal(span: Span, inner: Span, duration: number): Span {
   return span;
 }
 
-/** Returns about `n` round times in a span: multiples of 1, 2 or 5 times a power of ten. */
+/** Returns about `n` round times in a span. They are multiples of 1, 2 or 5 times a power of ten [ns]. */
 export function ticks(span: Span, n: number): { at: number[]; step: number } {
   const rough = Math.max((span.end - span.begin) / Math.max(1, n), 1);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -48,7 +48,7 @@ export function ticks(span: Span, n: number): { at: number[]; step: number } {
   return { at, step };
 }
 
-/** Writes "150370000-157430000", in whole nanoseconds. */
+/** Writes a span in whole nanoseconds, such as "150370000-157430000". */
 export const write = (span: Span): string => `${Math.round(span.begin)}-${Math.round(span.end)}`;
 
 export function parse(text: string | undefined, duration: number): Span | null {
@@ -74,7 +74,7 @@ export class Scale {
     return this.left + (time - this.span.begin) * this.k;
   }
 
-  /** Returns the ends of the visible part of a span [px], which may be this far beyond the lanes. */
+  /** Returns the ends [px] of the visible part of a span. They may be up to @p margin beyond the lanes. */
   visible({ begin, end }: Span, margin = 0): [number, number] {
     return [Math.max(this.left - margin, this.x(begin)), Math.min(this.left + this.width + margin, this.x(end))];
   }

@@ -8,12 +8,12 @@ export function hasEvents(job: JobBlock, rank: Rank, span: Span): boolean {
   return job.complete || missingParts(job, rank, span).length === 0;
 }
 
-/* Returns the parts of a rank for which the page has events, by begin; the fetched window is one of them. */
+/* Returns the parts of a rank's recording, ordered by begin. The fetched window is one of them. */
 function partsOf({ parts, served }: Rank): readonly Part[] {
   return served ? [...parts, served].sort((a, b) => a.begin - b.begin) : parts;
 }
 
-/** Returns the parts of a span for which the page lacks the GPU events of a rank or, with @p host, the host events. */
+/** Returns the parts of a span for which the page lacks a rank's GPU events or, with @p host, its host events. */
 export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false): Span[] {
   if (job.complete) return [];
   const out: Span[] = [];
@@ -27,7 +27,7 @@ export function missingParts(job: JobBlock, rank: Rank, span: Span, host = false
   return out;
 }
 
-/** Returns the parts of a span for which the page has a rank's events: the complement of missingParts(). */
+/** Returns the parts of a span for which the page has a rank's GPU events. It is the complement of missingParts(). */
 export function detailedParts(job: JobBlock, rank: Rank, span: Span): Span[] {
   if (job.complete) return [span];
   const out: Span[] = [];
@@ -54,7 +54,7 @@ function length(intervals: readonly [number, number][]): number {
   return intervals.reduce((sum, [begin, end]) => sum + (end - begin), 0);
 }
 
-/* Returns the parts of the spans @p a that are not in the spans @p b. Within each list, the spans do not overlap and are ascending. */
+/* Returns the parts of the spans @p a that are outside of the spans @p b. Each list must be ascending and without overlaps. */
 function subtract(a: readonly [number, number][], b: readonly [number, number][]): [number, number][] {
   const out: [number, number][] = [];
   let j = 0;
@@ -102,7 +102,7 @@ function exactSums(lanes: Lanes, at: number, span: Span): number[] {
 
 export type RankSums = ReturnType<typeof sumsOf>[number];
 
-/** Returns each rank's time by kind in a span; overlapping events count once. Where the page has only shares it is approximate. */
+/** Returns each rank's time in each kind. Overlapping events count once. `exact`: times are from events; otherwise, from shares. */
 export const sumsOf = (job: JobBlock, lanes: Lanes | null, pyramid: Pyramid, span: Span) =>
   job.ranks.map((rank, at) => {
     const exact = lanes !== null && hasEvents(job, rank, span);

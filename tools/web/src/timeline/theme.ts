@@ -1,4 +1,4 @@
-/** The page's colours, for the canvas. */
+/** The page's colours, for a canvas. */
 import { colours } from "../dom";
 import { ANNOTATION, CALL, COMPUTE, COPIES, GPU_ANNOTATION, OPERATOR, OTHER, PYTHON, TRANSFER, UNMATCHED, WAIT } from "./model";
 
@@ -20,7 +20,7 @@ export function readable(on: string, a: string, b: string): string {
   return contrast(a) >= contrast(b) ? a : b;
 }
 
-/** The colours of the page, for a canvas. Each ramp starts at the colour of the page's background. */
+/** Each ramp starts at the colour of the page's background. */
 export type Theme = Readonly<ReturnType<typeof readTheme>>;
 
 export function readTheme() {
@@ -29,7 +29,7 @@ export function readTheme() {
     page = color("page"),
     ink3 = color("ink-3");
   const ramp = (name: string): string[] => Array.from({ length: 21 }, (_, place) => color(`${name}-${place}`));
-  const fills: string[] = [], // fills and opacities by kind of event
+  const fills: string[] = [], // fill and opacity of each kind of event
     alphas: number[] = [];
   const set = (kind: number, fill: string, alpha = 1): void => {
     fills[kind] = fill;

@@ -22,7 +22,7 @@ const FACTS: Readonly<Record<string, string>> = {
   tool_version: "Written by tmerge",
 };
 
-/** Writes "20.1 s, recorded 240 ms in 2 recordings". */
+/** Writes what was recorded, such as "20.1 s, recorded 240 ms in 2 recordings". */
 function covered(row: Table<"job.job">): string {
   const recordings = row.amount(0, "recordings"),
     all = f.time(row.num(0, "duration_ns"));
@@ -51,7 +51,7 @@ function facts(job: Job): HTMLElement {
   return factsList(lines);
 }
 
-/* Makes a text about what the page has. The text is filled in when the block with this information is unpacked. */
+/* Makes a text about what the page has. The text appears once the block with this information is unpacked. */
 function kept(job: Job): HTMLElement {
   const words = h("span", { "data-kept": "" }, "…");
   block("timeline.job").then(

@@ -12,11 +12,11 @@ import { tablesNamed, type View } from "../view";
 import { clockFinding, clocksOf } from "./summary";
 
 const ROWS_MAX = 64;
-const SKEWS_MAX = 1000; // a row stands for many operations, but counts as at most this many
+const SKEWS_MAX = 1000; // in the median, a row counts as at most this many operations
 
 type Domain = ReturnType<typeof domainsOf>[number];
 
-/* Returns the groups of ranks that share a clock, each with its first row in clock.rank. */
+/* Returns the groups of ranks that share a clock. `row`: the group's first row in clock.rank. */
 function domainsOf(job: Job) {
   const table = job.table("clock.rank");
   return [...table.by("domain")].map(([domain, rows]) => {
@@ -32,7 +32,7 @@ function domainsOf(job: Job) {
 
 // May I trust arrival order? --------------------------------------------------------------------------
 
-/* Returns the median skew of arrivals between hosts, which clocks must be more accurate than; null if there is none. */
+/* Returns the median skew of arrivals between hosts; null if there is none. Clocks must be more accurate than this skew. */
 function medianSkew(job: Job): number | null {
   const table = job.table("collectives.kind"),
     groups = job.table("groups.group");
@@ -107,9 +107,7 @@ function checks(job: Job): HTMLElement {
   );
 }
 
-// Offsets -------------------------------------------------------------------------------------------
-
-/* Draws a clock. Dot: offset; bar: uncertainty; line: bounds from causality. */
+/* Draws a row for each clock. Dot: offset. Bar: uncertainty. Line: bounds from causality. */
 function offsets(job: Job): HTMLElement {
   const table = job.table("clock.rank"),
     all = domainsOf(job),
@@ -210,8 +208,6 @@ function offsetRow(table: Table<"clock.rank">, { row, label, ranks }: Domain, at
     h("span.row-end", text),
   );
 }
-
-// Residuals -----------------------------------------------------------------------------------------
 
 function residuals(job: Job): HTMLElement {
   const table = job.table("clock.rank"),

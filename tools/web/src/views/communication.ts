@@ -11,7 +11,7 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
 
-const P95_FROM = 20; // with fewer operations than this, the 95th percentile is the maximum
+const P95_FROM = 20; // with fewer operations, the 95th percentile is the maximum
 const SLOW_NAMED = 8;
 const BY_NUMBER = new Intl.Collator("en", { numeric: true });
 const ROWS_FIRST = 20;
@@ -23,13 +23,13 @@ const HOWS: Readonly<Record<string, string>> = {
   inferred: "by who waited for whom",
 };
 
-/* The column of a table that names a process group. */
+/* Returns a column for the name of the process group, for one of these tables. */
 function groupOf<N extends "collectives.worst" | "collectives.instance" | "collectives.kind">(job: Job, table: Table<N>): GridColumn<N> {
   const group = (row: number) => (table as Table<"collectives.kind">).text(row, "group");
   return { column: "group", draw: (row) => name(facts.groupName(job, group(row)) || f.NONE) };
 }
 
-/** The kind of operation and the process group that are shown. null: all kinds, or all groups. */
+/** The chosen kind of operation and process group. null: all kinds, or all groups. */
 type Choice = Readonly<Record<"kind" | "group", string | null>>;
 
 function fits(table: Table, choice: Choice): number[] {
@@ -107,7 +107,7 @@ function describePoint(job: Job, row: number): Child {
   );
 }
 
-/* Lists the operations that a point stands for. The tables have single operations only for the longest waits. */
+/* Lists the operations that a point stands for. The tables have single operations only if they are among those with the longest waits. */
 function pointDetails(context: Context, row: number): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
@@ -167,7 +167,7 @@ function exposedInstances(job: Job, rows: readonly number[]): HTMLElement {
   );
 }
 
-/* Lists the operations with the most exposed time, which includes the wait for the last rank. */
+/* Lists the operations with most exposed time, including the wait for the last rank. */
 function mostExposed(job: Job, choice: Choice): HTMLElement {
   const table = job.table("collectives.instance"),
     fitting = fits(table, choice),
@@ -192,7 +192,7 @@ function mostExposed(job: Job, choice: Choice): HTMLElement {
 function bandwidth(context: Context, choice: Choice): HTMLElement {
   const { job } = context,
     table = job.table("collectives.kind"),
-    shapes = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort(); // whatever is chosen, each kind keeps its marker
+    shapes = [...new Set(table.all.map((row) => table.text(row, "kind") ?? ""))].sort(); // so a kind always has the same marker
   const title = "How fast the network is";
   if (table.n === 0)
     return section(title, empty("No operation is complete, with a kernel of each of its ranks, so no transfer can be timed."));
@@ -246,7 +246,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
   const table = job.table("collectives.kind");
   const few = (row: number) => table.amount(row, "count") < P95_FROM;
   const keep = Object.fromEntries([...params].filter(([key]) => key !== "point"));
-  /* names of groups contain numbers, which are sorted as numbers: 2 before 10 */
+  /* names of groups contain numbers, which are compared as numbers: 2 comes before 10 */
   const words = (row: number) => `${table.text(row, "kind")} ${table.text(row, "group")}`;
   return grid(
     table,
@@ -385,8 +385,6 @@ function unmatched(job: Job): HTMLElement {
     grid(table, { sort: "-count", first: 10 }),
   );
 }
-
-// The view ------------------------------------------------------------------------------------------
 
 function nothing(job: Job): Child {
   const own = job.facts["comm_pattern"];

@@ -1,4 +1,4 @@
-/** Efficiency: how much of the devices' peak does the model use, and which operators are far from it? */
+/** Efficiency: how much of the devices' peak does the model use, and which operators are far below the peak? */
 import { band, tile } from "../cells";
 import type { Job, Table } from "../data";
 import { h, type Child } from "../dom";
@@ -16,13 +16,13 @@ const LEVELS = [
   ["place", "modules and functions"],
 ] as const;
 const POINTS_MAX = 400;
-/** If the operators with known FLOP take less than this share [%] of the computing time, the shown utilisation is only a lower bound. */
+/** If operators with known FLOP take less than this share [%] of the computing time, the utilisation is only a lower bound. */
 const MOSTLY_PCT = 80;
-/** If the use of the peak in devices' windows is below this fraction of that in steps, the host marks steps too early. */
+/** If utilisation in devices' windows is below this fraction of utilisation in steps, the host marks steps too early. */
 const AHEAD = 0.98;
-const SLOWEST = 1e4; // operators slower than the fastest by more than this factor are not drawn
+const SLOWEST = 1e4; // an operator slower than the fastest one by more than this factor is not drawn
 
-/* Returns whether the host marks steps faster than the devices work on them. */
+/* Returns whether the host marks steps faster than the devices finish them. */
 function runsAhead(table: Table<"efficiency.rank">): boolean {
   const window = table.median("mfu_window_pct"),
     marked = table.median("mfu_pct");
@@ -102,7 +102,7 @@ const ranks = part(
       draw: (row) => table.text(row, "reason") ?? "",
     },
 );
-/* Draws rate against operations per byte. Lines show the peak of each number type. */
+/* Draws the rate against operations per byte. Lines show the peak of each number type. */
 function roofline(job: Job): HTMLElement | null {
   const table = job.level("efficiency.work", "operator");
   const known = table.all.filter((row) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_tflops") > 0);
@@ -117,7 +117,7 @@ function roofline(job: Job): HTMLElement | null {
     if (share !== null && share > 0 && type !== null) peaks.set(type, (100 * num(row, "achieved_tflops")) / share);
   }
   const types = [...new Set(rows.map((row) => table.text(row, "type") ?? ""))];
-  /* Number types with the same peak have one line together. Neighbouring lines have their labels at opposite ends. */
+  /* Number types with the same peak share a line. Neighbouring lines have their labels at opposite ends. */
   const rates = [...new Set([...peaks.values()].sort((a, b) => a - b).map((peak) => f.significant(peak)))],
     typesAt = (rate: string) => [...peaks].filter(([, peak]) => f.significant(peak) === rate);
   return section(

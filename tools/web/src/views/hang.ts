@@ -1,4 +1,4 @@
-/** A job that hung, from the dumps of its flight recorders: which ranks are missing, and which only wait? */
+/** A job that hung, from the dumps of its flight recorders: which ranks are missing, and which ones only wait? */
 import { longName } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import * as f from "../format";
@@ -85,7 +85,7 @@ const answer = part(
   ],
 );
 
-/** Writes "Dumps of 3 of 4 ranks or more, no dump of rank 2". */
+/** Writes a text such as "Dumps of 3 of 4 ranks or more, no dump of rank 2". */
 export function describeDumps(job: Job): string {
   const table = job.table("hang.job"),
     lost = table.text(0, "no_dump"),

@@ -42,7 +42,7 @@ const CAUSES = (
 ).map(([key, word, short, label, text]) => ({ key, word, short, label, text, column: `${word}_ns` as const }));
 const NO_LAUNCHES = "of unknown cause: the traces hold no launch";
 const RANKS_MAX = 32;
-const LITTLE = 1.25; // ranks differ little if the longest idle time is at most this many times the median
+const LITTLE = 1.25; // if the longest idle time is at most this many times the median, ranks differ little
 
 function finding(job: Job): [string, string] {
   const table = job.table("idle.rank"),
@@ -73,7 +73,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Makes a row for each rank, in order and grouped by host. If there are many ranks, makes rows only for those that idle longest. */
+/* Makes a row for each rank, in rank order and grouped by host. Of many ranks, only those that idle longest have rows. */
 function rows(job: Job, sorted: boolean): StackRow[] {
   const table = job.table("idle.rank"),
     row = (each: number) =>
@@ -114,7 +114,7 @@ const byCause = part(
   "gaps; longest_ns: longest",
 );
 
-/* What the host did during a gap. */
+/* Describes what the host did during a gap. */
 function meanwhile(table: Table<"idle.gap">, row: number): Child {
   const host = table.text(row, "host"),
     unrecorded = table.amount(row, "unrecorded_ns");

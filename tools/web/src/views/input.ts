@@ -18,7 +18,7 @@ const LOADING: readonly Part[] = [
   { key: "rest", label: "The rest of the step" },
 ];
 
-/** Phases of a step, with their columns of phases.step and a word. */
+/** Phases of a step: column of phases.step, and a word for it. */
 const PHASES = [
   { key: "forward", label: "Forward", column: "forward_ns", word: "forward" },
   { key: "backward", label: "Backward", column: "backward_ns", word: "backward" },
@@ -33,7 +33,7 @@ function loadingOf(table: Table<"input.rank" | "input.step">, row: number): numb
   return [stall, load - stall, Math.max(0, table.amount(row, "step_ns") - load)];
 }
 
-/* Returns the rows that count: of an XLA job, if only some ranks have steps, those of these ranks. */
+/* Returns the rows that count. In an XLA job, if some ranks have steps, these are the rows of such ranks. */
 function counted(job: Job, table: Table<"input.rank">): number[] {
   const pod = job.table("pod.rank"),
     all = table.all,
@@ -42,7 +42,7 @@ function counted(job: Job, table: Table<"input.rank">): number[] {
   return own.length > 0 ? own : all;
 }
 
-/* Returns the row of the rank that waits longest for input; -1 if no rank waits. Only the rows of counted() are considered. */
+/* Returns the row of the rank that waits longest for input; -1 if no rank waits. Only rows of counted() are considered. */
 function longest(job: Job, table: Table<"input.rank">): number {
   const marked = table.rows.findIndex((_, row) => table.cell(row, "slowest") === true),
     rows = counted(job, table);
@@ -91,7 +91,7 @@ function finding(job: Job): [string, string] {
   ];
 }
 
-/* Draws bars: one for each step of a rank, or one for each of the ranks that load longest. */
+/* Draws bars: one for each step of a rank, or one for each rank that loads long. */
 const bars = <N extends "input.rank" | "input.step" | "phases.step">(
   table: Table<N>,
   rows: readonly number[],

@@ -1,4 +1,4 @@
-/** Kernels: which take most time on the GPU, how well is the GPU used, and which rank differs? */
+/** Kernels: which ones take most time on the GPU, how well is the GPU used, and which rank differs? */
 import { band, spread, strip, type BandFigure } from "../cells";
 import type { ColumnOf, Job, Table } from "../data";
 import { h, cut, shortName, visible, type Child } from "../dom";
@@ -12,7 +12,7 @@ import { measured } from "./measured";
 import { heatMap } from "../map";
 
 const COSTLY = "What costs most";
-const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
+const FIND_LENGTH = 100; // length of a name in a link to the timeline's search [characters]
 const USE: readonly (readonly [ColumnOf<"overview.job"> & ColumnOf<"overview.rank">, string, string])[] = [
   ["gpu_utilization_pct", "GPU utilisation", "no GPU events in a step"],
   ["sm_efficiency_pct", "SM efficiency, estimated", "the traces do not say how many blocks kernels have"],
@@ -56,7 +56,7 @@ function use(job: Job): HTMLElement {
 }
 type Kernels = Table<"kernels.kernel" | "kernels.launch_shape">;
 
-/* Draws a line from the shortest to the longest call of a kernel, with marks at the means of ranks. */
+/* Draws a line from the shortest to the longest call of a kernel. Marks show the means of ranks. */
 function meanStrip(table: Kernels, row: number): Child {
   const value = (column: ColumnOf<"kernels.kernel">) => table.num(row, column);
   return strip(
@@ -73,7 +73,7 @@ function meanStrip(table: Kernels, row: number): Child {
   );
 }
 
-/* Returns the colour of a row's bar, by the name of its kernel. */
+/* Returns a function that returns the colour of a row's bar. The colour depends on the name of the row's kernel. */
 function barOf(job: Job, name: (row: number) => string | null): (row: number) => string {
   const kernels = job.table("kernels.kernel"),
     own = kernels.by("name");
@@ -118,7 +118,7 @@ const contention = part(
   "beside_calls: calls beside; alone_calls: calls alone; ranks",
 );
 
-/* Writes "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %.". */
+/* Writes a text such as "gemm takes 12 % of the time of all kernels; communication 27 %, tensor cores 45 %.". */
 function finding(job: Job): [Child, string] {
   const table = job.table("kernels.kernel");
   const share = (column: ColumnOf<"kernels.kernel">) =>
@@ -150,7 +150,7 @@ function finding(job: Job): [Child, string] {
   ];
 }
 
-/** Maximum number of rows of the map. If there are more ranks, the map shows the ranks that differ most. */
+/** Maximum number of rows of the map. If there are more ranks, the map shows those that differ most. */
 const RANKS_MAX = 64;
 const BITS = [
   ["bits8_ns", "in 8 bits"],
@@ -160,10 +160,10 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
-/* The strongest colour means the largest difference, but at least this [%]. */
+/* The strongest colour stands for the largest difference. If that is less than this [%], it stands for this. */
 const FULL_COLOUR_PCT = 10;
 
-/* Makes a map by rank and class of kernels. It shows how much more time a class takes on a rank than on the median rank. */
+/* Makes a map of ranks by classes of kernels. It shows how much more time a class takes on a rank than on the median rank. */
 function classMap(job: Job): HTMLElement | null {
   const kernels = job.level("classes.work", "class"),
     table = job.level("classes.work", "rank");
@@ -171,7 +171,7 @@ function classMap(job: Job): HTMLElement | null {
   const classes = kernels.all.filter((row) => kernels.amount(row, "ranks") > 1),
     name = (row: number) => kernels.text(row, "class") ?? "";
   const cells = new Map(table.rows.map((_, row) => [`${table.num(row, "rank")}/${table.text(row, "class")}`, row]));
-  /* The mean per call is compared, because ranks with longer recordings have more calls. */
+  /* Means per call are compared, because ranks with longer recordings have more calls. */
   const mean = (at: number | undefined): number | null => {
     const calls = table.num(at ?? -1, "calls");
     return calls ? table.amount(at!, "total_ns") / calls : null;
@@ -221,7 +221,7 @@ function classMap(job: Job): HTMLElement | null {
   );
 }
 
-/** Makes a section of the kernels view; null if no kernel's name shows a class. */
+/** Makes the section about classes of kernels; null if no kernel's name shows a class. */
 function classesOf(job: Job): HTMLElement | null {
   const table = job.level("classes.work", "class");
   if (table.n === 0) return null;
@@ -237,7 +237,7 @@ function classesOf(job: Job): HTMLElement | null {
       BITS.filter(([column]) => table.sum(column) > 0).map(([column, label]) => ({
         column,
         label,
-        /* a dash if the names of the class's kernels do not show the format */
+        /* a dash if no kernel's name in this class shows the number format */
         draw: (row: number, write: Write) => (BITS.some(([each]) => table.amount(row, each) > 0) ? write(table.num(row, column)) : f.NONE),
       })),
       table.sum("flash_ns") > 0 && "flash_ns: flash attention",
@@ -262,7 +262,7 @@ export const kernels: View = {
   parts: [({ job }) => heading(...finding(job)), ({ job }) => use(job), costly, measured, ({ job }) => classesOf(job), contention],
 };
 
-/* Lists what takes most time: by the parameter "by", kernels, their launch shapes, or the operators that launch them. */
+/* Lists what takes most time. The parameter "by" chooses kernels, their launch shapes, or the operators that launch them. */
 function costly(context: Context): Child {
   const { job, params } = context,
     by = (["launcher", "shape"] as const).find((each) => each === params.get("by")),

@@ -10,11 +10,11 @@ import { lacking, part } from "./part";
 import { tablesNamed, type View } from "../view";
 
 const HOST_BOUND = 50; // if at least this percentage of events is host-bound, the host sets the pace
-const LATE_PCT = 5; // a rank's host is late if at least this percentage of the rank's events is host-bound
+const LATE_PCT = 5; // if at least this percentage of a rank's events is host-bound, its host is late
 const NAMED_MAX = 4;
-const IDLE_PCT = 1; // if idle time is below this percentage, hosts do not count as its cause
+const IDLE_PCT = 1; // if less than this percentage of time is idle, hosts do not count as the cause
 
-/* Returns the rows of ranks whose host-bound share is at least LATE_PCT and twice the median, largest first. */
+/* Returns the rows of ranks whose host-bound share is at least LATE_PCT and above twice the median, largest first. */
 function lateRanks(table: Table<"launches.rank">): number[] {
   const middle = table.median("host_bound_pct") ?? 0,
     own = (row: number) => table.amount(row, "host_bound_pct");

@@ -6,9 +6,9 @@ import { heatMap } from "../map";
 import { controls, link, note, section, lines, chooser } from "../ui";
 import type { Context } from "../view";
 
-const RANKS_MOST = 64; // maximum number of ranks for the map by rank
+const RANKS_MOST = 64; // with more ranks, there is no map by rank
 
-/** Returns the ranks in a text such as "0-3,8-24:8", in which the second part is 8, 16 and 24; null if the text is cut. */
+/** Returns the ranks in a text such as "0-3,8-24:8", whose second part means 8, 16, 24; null if the text is cut. */
 export function membersOf(text: string): number[] | null {
   const ranks: number[] = [];
   for (const part of text.split(",")) {
@@ -21,7 +21,8 @@ export function membersOf(text: string): number[] | null {
   return ranks;
 }
 
-/* Values of pairs of hosts or ranks, each `of` so many rows. `even`: all pairs have the same value; null: nothing was added. */
+/* Values of pairs of hosts or ranks. `of`: number of rows that were added to a pair. `even`: all pairs have the same value; null: no
+ * rows. */
 type Square = ReturnType<typeof square>;
 const square = () => ({ cells: new Map<string, Readonly<Record<"value" | "of", number>>>(), even: null as boolean | null });
 
@@ -46,7 +47,7 @@ function byRank(job: Job) {
 
 const sum = (a: number, b: number) => a + b;
 
-/* Adds a group's value to each pair of the group's hosts. If the group has only one host, adds it to the diagonal. */
+/* Adds a group's value to each pair of the group's hosts. If the group has only one host, adds it on the diagonal. */
 function addGroup(own: Square, places: Places, ranks: readonly number[], value: number, join: (a: number, b: number) => number): void {
   const all = new Set(ranks.map((rank) => places.of.get(rank))),
     hosts = [...all].filter((host) => host !== undefined);

@@ -10,7 +10,7 @@ import { folded, link, note, prose, section, factsList } from "../ui";
 import { href, type Context } from "../view";
 
 const BOUNDS = ["compute", "memory", "latency"];
-const FIND_LENGTH = 100; // characters of a name in a link to the timeline's search
+const FIND_LENGTH = 100; // length of a name in a link to the timeline's search [characters]
 const SAME_ROOF = 1.25; // roofs within this factor count as one: clocks vary by less, number types by 2 or more
 
 type Roofline = Table<"kernels.roofline">;
@@ -20,7 +20,7 @@ type Keyed = TableName & ("kernels.rule" | "kernels.section");
 const tera = (giga: number | null) => (giga === null ? f.NONE : `${f.significant(giga / 1e3)}${f.SPACE}TFLOP/s`);
 const isPoint = (table: Roofline, row: number) => table.amount(row, "flop_per_byte") > 0 && table.amount(row, "achieved_gflops") > 0;
 
-/* Returns the different roofs in a column, lowest first. Values that are nearly equal are one roof, which has their median. */
+/* Returns the different roofs in a column, lowest first. Nearly equal values are one roof, which has their median. */
 function roofsOf(table: Roofline, column: Roof): number[] {
   const alike: number[][] = [];
   for (const roof of table.nums(column).sort((a, b) => (a ?? 0) - (b ?? 0))) {
@@ -33,7 +33,7 @@ function roofsOf(table: Roofline, column: Roof): number[] {
 }
 
 function chart(table: Roofline, chosen: number, choose: (row: number) => void): HTMLElement | null {
-  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen row is last, so its point is drawn on top
+  const rows = table.all.filter((row) => isPoint(table, row)).sort((a, b) => Number(a === chosen) - Number(b === chosen)), // the chosen row is last, so on top
     num = (row: number, column: "flop_per_byte" | "achieved_gflops" | "total_ns") => table.amount(row, column);
   if (rows.length === 0) return null;
   const bandwidth = f.most([0, ...roofsOf(table, "roof_bw_gbps")]),
@@ -82,7 +82,7 @@ function chart(table: Roofline, chosen: number, choose: (row: number) => void): 
   );
 }
 
-/* Returns the rows of another table that have the same kernel and shape as @p row. */
+/* Returns the rows of the table @p name with the same kernel and shape as @p row. */
 function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
   const other = job.table<Keyed>(name);
   return other.rows
@@ -90,7 +90,7 @@ function rowsOf(job: Job, name: Keyed, table: Roofline, row: number): number[] {
     .filter((at) => (["name", "grid", "block"] as const).every((key) => other.cell(at, key) === table.cell(row, key)));
 }
 
-/* Writes the speedup that a rule estimates. Says whether it is of the whole kernel or of a part, because the two cannot be compared. */
+/* Writes the speedup that a rule estimates, and whether it is of the whole kernel or of a part. The two cannot be compared. */
 function speedup(rules: Table<"kernels.rule">, row: number): string {
   const pct = rules.num(row, "speedup_pct"),
     type = rules.text(row, "speedup_type");
@@ -160,7 +160,7 @@ function columnsOf(table: Roofline): GridColumn<"kernels.roofline">[] {
   );
 }
 
-/** Makes the section of measured kernels; null if there are none. The address has the chosen row as "measured". */
+/** Makes the section of measured kernels; null if there are none. The parameter "measured" of the address is the chosen row. */
 export function measured(context: Context): HTMLElement | null {
   const { job, params } = context,
     table = job.table("kernels.roofline");

@@ -14,10 +14,10 @@ import { drawChart } from "../chart";
 
 const UNUSED = 50, // % of the reserved memory
   WELL_USED = 85,
-  FULL = 95; // WELL_USED and FULL: % of the capacity; guides call the range between them ideal
-const NEAR = 0.4; // if the peak is at least this share of the capacity, the chart's scale reaches the capacity anyway
+  FULL = 95; // WELL_USED, FULL: % of the capacity; guides recommend the range between them
+const NEAR = 0.4; // if the peak is at least this fraction of the capacity, the scale of the chart reaches up to the capacity
 
-/* Returns the type of a device: "cuda" for "cuda:0". */
+/* Returns the type of a device, such as "cuda" for "cuda:0". */
 const typeOf = (device: string): string => device.split(":")[0]!;
 
 type Device = ReturnType<typeof devicesOf>[number];
@@ -43,9 +43,7 @@ function devicesOf(job: Job, type: string) {
     });
 }
 
-// The finding ---------------------------------------------------------------------------------------
-
-/* Returns whether only the allocator's limit is known, and no reserved memory. TensorFlow and JAX report only the limit. */
+/* Returns whether the allocator's limit is known, but no reserved memory. TensorFlow and JAX report only the limit. */
 const isLimited = (table: Table<"memory.device">, row: number): boolean =>
   table.num(row, "peak_reserved_bytes") === null && table.num(row, "limit_bytes") !== null;
 
@@ -53,7 +51,7 @@ const isLimited = (table: Table<"memory.device">, row: number): boolean =>
 const capacityOf = (table: Table<"memory.device">, row: number): number | null =>
   table.num(row, isLimited(table, row) ? "limit_bytes" : "capacity_bytes");
 
-/* Returns the fullest device: by the share of its capacity or, if capacities are unknown, by its peak. */
+/* Returns the fullest device. It has the largest share of its capacity in use or, if capacities are unknown, the largest peak. */
 function fullest(table: Table<"memory.device">, rows: readonly number[]): number {
   const value = (row: number) => table.num(row, "capacity_pct") ?? table.amount(row, "peak_bytes") / 1e15;
   return rows.reduce((a, b) => (value(b) > value(a) ? b : a));
@@ -106,9 +104,7 @@ function finding(job: Job, rows: readonly number[]): [Child, ...Child[]] {
   ];
 }
 
-// The chart -----------------------------------------------------------------------------------------
-
-/* Returns the device in the address; if the address has none, the fullest device. */
+/* Returns the device in the address. If the address has none, returns the fullest device. */
 function chosenOf({ job, params }: Context, devices: readonly Device[]): Device {
   const most = fullest(
     job.table("memory.device"),
@@ -184,7 +180,7 @@ type Of = Readonly<{ rank: number; device: string }>;
 const rowsOf = (table: Table<"memory.category" | "memory.curve" | "memory.live">, of: Of): number[] =>
   table.all.filter((row) => table.num(row, "rank") === of.rank && table.text(row, "device") === of.device);
 
-/* Returns the categories in the curve. If there are more categories than colours, merges the smallest ones. */
+/* Returns the categories of the curve. If there are more categories than colours, merges the smallest ones. */
 function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   const all = (Object.keys(WORDS) as Category[])
     .map((category) => ({ label: wordOf(category), values: rows.map((row) => curve.amount(row, `${category}_bytes`)) }))
@@ -197,7 +193,7 @@ function layersOf(curve: Table<"memory.curve">, rows: readonly number[]) {
   return shown.map((layer, i) => ({ ...layer, color: `class-${i as 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7}` as const }));
 }
 
-/** Finds the time in a span at which a device uses most memory. Returns the categories of the memory at this time, largest first. */
+/** Returns the categories of a device's memory at its highest use in a span, largest first. */
 export function categoriesAt(job: Job, of: Of, { begin, end }: Span): [word: string, bytes: number][] {
   const curve = job.table("memory.curve"),
     time = (row: number) => curve.amount(row, "time_ns"),
@@ -228,7 +224,7 @@ function stacked(job: Job, of: Of): Child {
   const most = f.most([...sums[sums.length - 1]!, peak?.[1] ?? 0]),
     span = f.timeUnit(times),
     unit = f.byteUnit([most], true),
-    near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline
+    near = (times[times.length - 1]! - times[0]!) / 50; // margin around the peak on the timeline [ns]
   const edge = ([time, bytes]: readonly [number, number]): [number, number][] =>
     [0, bytes].map((b) => [time / span.factor, b / unit.factor]);
   const chart = drawChart({
@@ -278,7 +274,7 @@ function categories(job: Job, of: Of): HTMLElement {
   );
 }
 
-/** Makes sections about what fills a device, if that is known, and about what is alive at its peak. */
+/** Makes the sections about what fills a device, and about what is alive at its peak. Leaves out what is unknown. */
 function byCategory(job: Job, of: Of): Child[] {
   const live = job.table("memory.live"),
     rows = rowsOf(live, of),
@@ -313,7 +309,7 @@ function byCategory(job: Job, of: Of): Child[] {
   ];
 }
 
-/** Lists the modules of the model, with the memory that each module takes on devices of a type. null if no trace names modules. */
+/** Lists the model's modules, with the memory that each takes on devices of this type; null if no trace names modules. */
 function byModule(job: Job, type: string): HTMLElement | null {
   const table = job.level("memory.owner", "module"),
     rows = table.all.filter((row) => table.text(row, "device") === type);
@@ -328,8 +324,6 @@ function byModule(job: Job, type: string): HTMLElement | null {
     severalRanks(job) && "ranks",
   );
 }
-
-// The tables ----------------------------------------------------------------------------------------
 
 function deviceTable(job: Job, rows: readonly number[]): HTMLElement {
   const table = job.table("memory.device");

@@ -18,7 +18,7 @@ const KINDS = [
   { key: "module", what: "modules", label: "modules" },
   { key: "annotation", what: "annotations", label: "annotations" },
 ] as const;
-/* What to record, for a store without calls of a kind. */
+/* For each kind of calls: what to record if the store has none. */
 const MISSING: Readonly<Record<Kind["key"], string>> = {
   operator: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
   shape: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
@@ -29,7 +29,7 @@ type Kind = (typeof KINDS)[number];
 const LAUNCHED = "kernel";
 export const COMMUNICATES = /^(record_param_comms$|(gloo|mpi|ucc|nccl|rccl):|c10d::)/; // same pattern as for idle.rank host_comm_ns
 
-/* Returns the chosen side, GPU or host. The default is the GPU if there is device time. */
+/* Returns the chosen side, GPU or host. If none is chosen, it is the GPU if there is GPU time. */
 function sideOf(context: Context): Side {
   const wanted = context.params.get("time");
   if (wanted === "device" || wanted === "host") return wanted;
@@ -141,7 +141,7 @@ const launched = part(
   ({ several }) => several && "ranks; median_rank_ns: median rank; max_rank_ns: max over ranks; max_rank: rank",
 );
 
-/* Returns what the address asks for: a kind of calls or, if `pairs` is true, operators with their kernels. */
+/* Returns what the address asks for. `kind`: a kind of calls. `pairs`: instead, operators with the kernels that they launch. */
 function chosen(context: Context) {
   const { job, params } = context,
     kinds = ofXla(job) ? KINDS.filter(({ key }) => job.level("calls.call", key).n > 0) : KINDS,

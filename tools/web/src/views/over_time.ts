@@ -1,4 +1,4 @@
-/** Charts with values of ranks over time as lines, for the views of launches and of transfers. */
+/** Charts of ranks' values over time as lines, for the views Launches and Transfers. */
 import type { Table } from "../data";
 import * as f from "../format";
 import { amid, lineChart } from "../lines";
@@ -8,13 +8,13 @@ import type { Context } from "../view";
 
 type Points = [number, number][];
 
-/** `what`: meaning of the lines, such as "Events in the queue"; `first`: the rank that is shown if the address has none. */
+/** `what`: meaning of the lines, such as "Events in the queue". `first`: rank that is shown if the address has none. */
 type Ranks = Readonly<
   Record<"title" | "what" | "leftOut", string> & { byRank: ReadonlyMap<number, Points>; first: number; tools?: Child }
 > &
   Pick<Parameters<typeof lineChart>[0], "unit" | "write">;
 
-/* Draws the chosen rank as a strong line. Draws the others as thin lines, or if there are many, as a band. */
+/* Draws the chosen rank as a thick line. Draws the others as thin lines or, if there are many, as a band. */
 function lines(context: Context, of: Ranks): HTMLElement {
   const ranks = [...of.byRank.keys()].sort((a, b) => a - b),
     wanted = ranks.find((rank) => String(rank) === context.params.get("rank")) ?? of.first;
@@ -38,7 +38,7 @@ function haveMost(shown: { has(rank: number): boolean }, amounts: ReadonlyMap<nu
   return f.least(among(true)) > f.most(among(false));
 }
 
-/** Draws the number of events that wait in the queues of ranks over time; null if no launch is known. */
+/** Draws how many events wait in the queues of ranks over time; null if no launch is known. */
 export function queueOverTime(context: Context): HTMLElement | null {
   const { job } = context,
     table = job.table("launches.queue"),
@@ -62,7 +62,7 @@ export function queueOverTime(context: Context): HTMLElement | null {
   });
 }
 
-/* Returns the bandwidth of one kind of copy over time, as a line for each rank. While a rank makes no such copies, its line is at 0. */
+/* Returns for each rank the bandwidth of one kind of copy over time. While a rank makes no such copies, its bandwidth is 0. */
 function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Points> {
   const byRank = new Map<number, Points>(),
     ends = new Map<number, number>();
@@ -83,9 +83,9 @@ function ratesOf(table: Table<"transfers.rate">, kind: string): Map<number, Poin
   return byRank;
 }
 
-const PARTS_LEAST = 3; // if fewer parts have copies of a kind, a chart shows no more than the table
+const PARTS_LEAST = 3; // with copies in fewer parts of a recording, a chart shows no more than the table
 
-/** Draws the bandwidth of each kind of copy over time; null if no copy's size is known, or if almost nothing is copied. */
+/** Draws the bandwidth of each kind of copy over time; null if no copy's size is known, or if little is copied. */
 export function rateOverTime(context: Context, kinds: readonly (readonly [string, string])[]): HTMLElement | null {
   const { job, params } = context,
     table = job.table("transfers.rate");

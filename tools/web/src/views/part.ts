@@ -1,4 +1,4 @@
-/** Sections as data: a title, a note, what is above a table, and the table. */
+/** Sections described as data: a title, a note, what is above a table, and the table. */
 import type { Job, Sort, Table, TableName } from "../data";
 import { type Child, h, fill } from "../dom";
 import { grid, type ColumnItem, type GridOptions } from "../grid";
@@ -6,18 +6,18 @@ import { severalRanks } from "../job";
 import { empty, heading, note, section, controls, searchBox } from "../ui";
 import type { Context, Part } from "../view";
 
-/** What a description may depend on. `several`: the job has more than one rank. */
+/** The arguments of the functions in a description. `several`: the job has more than one rank. */
 export type At<N extends TableName> = Readonly<{ job: Job; context: Context; table: Table<N>; several: boolean }>;
 
 type Of<N extends TableName, T> = T | ((at: At<N>) => T);
 
 interface Described<N extends TableName> {
   readonly level?: string; // the level of the table whose rows are shown; default: all rows
-  /** Text of the section if the table has no rows. If this is null, the empty table is shown. By default, the section is left out. */
+  /** Text in place of an empty table. If it is null, the empty table is shown. If it is not given, the section is left out. */
   readonly none?: Of<N, Child>;
   readonly note?: Of<N, Child>;
   readonly above?: Of<N, Child>; // controls, legends and charts between the note and the table
-  /** Further controls next to a filter of the rows. Without this option, the section has no filter. */
+  /** Controls next to a filter for the rows. If they are not given, the section has no filter. */
   readonly tools?: Of<N, Child>;
   readonly rows?: (at: At<N>) => readonly number[];
   readonly sort?: Of<N, Sort<N>>;
@@ -26,7 +26,7 @@ interface Described<N extends TableName> {
   readonly known?: boolean;
 }
 
-/** Makes a section with the columns @p items (grid.ts) of a table. */
+/** Makes a section with a table. @p items: its columns (grid.ts). */
 export const part =
   <N extends TableName>(name: N, title: Of<N, string>, of: Described<N>, ...items: readonly Of<N, ColumnItem<N>>[]): Part =>
   (context) => {
@@ -55,10 +55,10 @@ export const part =
     );
   };
 
-/** Content of a view for which nothing was recorded: a heading, and how to record more. */
+/** Makes the content of a view for which nothing was recorded: a heading, and how to record more. */
 export const lacking = (title: string, lead: string, advice: string): Child => [heading(title, lead), empty(advice)];
 
-/** @p tools  further controls; @p items  columns, as of grid() */
+/** Makes a table with a filter. @p tools  further controls; @p items  columns, as for grid() */
 export function filtered<N extends TableName>(
   context: Context,
   table: Table<N>,

@@ -1,4 +1,4 @@
-/** Pipelines: what each stage does when, the bubble against the ideal one, and who sends late. */
+/** Pipelines: what each stage does when, how large the bubble is compared with the ideal one, and which stage sends late. */
 import { band, tile } from "../cells";
 import type { ColumnOf, Job } from "../data";
 import { h, type Child } from "../dom";
@@ -11,14 +11,14 @@ import { part, type At } from "./part";
 import { Boxes, paintBox, fillBox, type BoxesOptions, type Ctx } from "../canvas";
 import { roundTicks } from "../stack";
 
-/** A pass: its row, its number, and its begin and end [ns from the begin of the picture]. */
+/** A pass: its row, its number, and its begin and end [ns from the left edge]. */
 type Pass = Readonly<Record<"row" | "number" | "from" | "to", number> & Record<"backward", boolean>>;
 
 const ROW = 26,
   AXIS = 30,
   LABEL = 132,
   CHARACTER = 7;
-/** The colours of forward and backward passes, as positions on the ramp of work: a lighter and a stronger blue. */
+/** Indices of the colours of forward and backward passes on the ramp of work: a lighter and a stronger blue. */
 const TINTS = [8, 15] as const;
 
 function passColors(): readonly (readonly [string, string])[] {
@@ -30,7 +30,7 @@ function passColors(): readonly (readonly [string, string])[] {
 }
 
 class Passes extends Boxes {
-  /** @param rows names of the rows @param span  of the picture [ns] */
+  /** @param rows names of the rows @param span  length of the picture [ns] */
   constructor(
     readonly rows: readonly string[],
     readonly passes: readonly Pass[],
@@ -116,11 +116,11 @@ class Passes extends Boxes {
   }
 }
 
-const UNEVEN = 1.1; // stages differ if one takes more than this many times the median
+const UNEVEN = 1.1; // if a stage takes more than this many times the median, stages differ
 const PIPELINES_MOST = 16;
-const SCALE_LEAST = 25; // the strongest colour is at least this far above the ideal bubble [percentage points]
+const SCALE_LEAST = 25; // the strongest colour stands for at least this much above the ideal bubble [percentage points]
 
-/* Returns the mean bubble and the mean ideal one of all pipelines and steps, weighted by duration and ranks. */
+/* `bubble`, `ideal`: means over pipelines and steps [%], weighted by duration and number of ranks. `span`: sum of the weights. */
 function bubbles(job: Job): { bubble: number; ideal: number; span: number } {
   const table = job.table("bubble.step");
   const weight = (row: number) => table.amount(row, "span_ns") * table.amount(row, "ranks"),
@@ -237,7 +237,7 @@ const stages = part(
   "late_sender_ns: waited for senders; transfer_ns: receives",
 );
 
-/* Makes a map of pipelines by steps. If there are very many pipelines, it has those with the largest bubble. */
+/* Makes a map of pipelines by steps. Of very many pipelines, it has those with the largest bubble. */
 function bySteps(job: Job): HTMLElement | null {
   const table = job.table("bubble.step"),
     cells = new Map(table.rows.map((_, row) => [`${table.num(row, "pipeline")}/${table.num(row, "step")}`, row]));

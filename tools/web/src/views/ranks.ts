@@ -9,10 +9,10 @@ import { href, type Context, type View, tablesNamed } from "../view";
 import { costOf } from "./summary";
 import { fill, h, type Child } from "../dom";
 
-/* Bars and table rows shown at first; the reader can ask for all. With more, the view opens more slowly. */
+/* Bars and table rows shown at first. The reader can ask for all, but the view then opens more slowly. */
 const SHOWN = 64,
   TABLE_FIRST = 32;
-const BY_RANK_MAX = 32; // more ranks than this are sorted by cost instead of by rank
+const BY_RANK_MAX = 32; // more ranks than this are ordered by cost instead of by rank
 
 const ORDERS = [
   ["rank", "rank"],
@@ -25,7 +25,7 @@ const ORDERS = [
 
 type Source = ReturnType<typeof wholeJob>[number];
 
-/* Returns the values of the bars for whole recordings. There is one bar for each row of the table, that is, for each rank. */
+/* Returns the values of the bars for whole recordings. The table has a row for each rank. */
 const wholeJob = (overlap: Table<"overlap.rank">) =>
   overlap.rows.map((_, row) => ({ rank: overlap.num(row, "rank")!, values: partsOf(overlap, row) }));
 
@@ -45,7 +45,7 @@ function sorted(job: Job, sources: Source[], by: string): Source[] {
   return part < 0 ? sources : [...sources].sort((a, b) => b.values[part]! - a.values[part]! || a.rank - b.rank);
 }
 
-/* Makes the rows of the bars. In rank order, each host has a heading, and a rank without a trace has an empty row. */
+/* Makes the rows of the bars. In rank order, hosts have headings, and a rank without a trace has an empty row. */
 function rowsOf(job: Job, sources: Source[], by: string): StackRow[] {
   const { host, missing } = ranksOf(job);
   const torn = cutShort(job);
@@ -87,7 +87,7 @@ const table = (job: Job): HTMLElement =>
 
 const HOSTS_FIRST = 32;
 
-/* Sums of each host over its ranks, as in the facts of a page that leaves out ranks. */
+/* Sums up each host over its ranks. (If a page leaves out ranks, its facts have these sums.) */
 function hostsOf(job: Job): Host[] {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank"),
@@ -103,7 +103,7 @@ function hostsOf(job: Job): Host[] {
   });
 }
 
-/** Makes a table of hosts, those that caused most wait first; null if there is one host. */
+/** Makes a table of hosts, ordered by the wait that they caused, largest first; null if there is one host. */
 export function hostTable(job: Job, hosts: readonly Host[] = job.facts.hosts ?? hostsOf(job)): HTMLElement | null {
   const count = job.facts.host_count ?? hosts.length;
   if (count < 2) return null;

@@ -6,7 +6,7 @@ import { ask, isServed } from "../served";
 import { controls, empty, heading, link, note, select } from "../ui";
 import { href, type View } from "../view";
 
-const LONGEST = 4000; // maximum number of characters of a statement, because the server limits requests
+const LONGEST = 4000; // maximum number of characters of a statement, because the server limits the length of a request
 
 const EXAMPLES: readonly (readonly [statement: string, title: string])[] = [
   [
@@ -23,7 +23,7 @@ const EXAMPLES: readonly (readonly [statement: string, title: string])[] = [
   ],
 ];
 
-/* Returns the place on the timeline of a row that has a rank and a begin. */
+/* For a row with a rank and a begin, returns their place on the timeline. */
 function placeOf(job: Job, table: Table, row: number): string | undefined {
   const of = (name: string) => table.rows[row]![table.columns.findIndex((column) => (column.name as string) === name)] ?? null,
     [rank, begin, duration] = [of("rank"), of("begin_ns"), of("duration_ns")];

@@ -19,7 +19,8 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 /** If the slowest rank takes at least this many times as long as the median rank, the call has the strongest colour. */
 const HOTTEST = 2;
-/** Callers distinguish calls of the same name: so many are searched and shown, in a text of this length. */
+/** Callers distinguish calls of the same name. CALLERS_MOST: number of callers that are searched. CALLERS_SAID: number that is shown.
+ * CALLERS_LENGTH: maximum length of the text with them [characters]. */
 const CALLERS_MOST = 64,
   CALLERS_SAID = 3,
   CALLERS_LENGTH = 90;
@@ -27,7 +28,7 @@ const TELLING = 5; // smaller percentages are not mentioned
 
 const COLOURS = { ranks: "slowest rank", self: "time itself", module: "module" } as const;
 type Colour = keyof typeof COLOURS;
-const MODULES = 8; // number of modules that have their own colour
+const MODULES = 8; // number of modules with their own colour
 const NO_COLOUR = "idle";
 
 /* Returns the file of a Python function, the class of a module, or the namespace of an operator. */
@@ -36,7 +37,7 @@ function moduleOf(name: string): string {
   return group ?? /^(?:nn\.Module: )?(.+?)(?:_\d+$|\(\d+\): |::|$)/.exec(name)?.[1] ?? name;
 }
 
-/* Returns short names of the modules that have colours: those whose calls take most time themselves, largest first. */
+/* Returns short names of the modules that have a colour. These are the modules in which most time is spent, largest first. */
 function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> {
   const calls = callsOf(table),
     own = f.groupBy(calls, (row) => moduleOf(table.text(row, "name") ?? "")),
@@ -46,7 +47,7 @@ function modulesOf(table: Table<"calls.tree">, side: Side): Map<string, string> 
   return new Map(most.map((module, i) => [module, short[i]!]));
 }
 
-/* Returns a function of a row that returns the name of its call's colour. */
+/* Returns a function that takes a row and returns the name of its call's colour. */
 function colourOf(table: Table<"calls.tree">, side: Side, colour: Colour): (row: number) => string {
   const heat = (share: number) => `wait-${Math.round(20 * Math.max(0, Math.min(1, share)))}`,
     self = (row: number) => table.amount(row, `${side}_self_ns`);
@@ -112,7 +113,7 @@ function colourNote(table: Table<"calls.tree">, side: Side, colour: Colour): Chi
   ];
 }
 
-/* Highlights the calls with a name, and shows their total share of the time. */
+/* Makes a search box for calls. Highlights the calls that match, and shows their share of the time. */
 function finder(context: Context, flame: Flame, tree: Tree, whole: number): HTMLElement {
   const box = searchBox(context, "find", "aten::mm", "Find calls", () => find()),
     said = h("output.note", { "aria-live": "polite" });
@@ -145,7 +146,7 @@ function trail(table: Table<"calls.tree">, tree: Tree, root: number, choose: (ro
   );
 }
 
-/* Returns for each call the callers that distinguish it from others of its name, nearest first; "" if there are none. */
+/* Returns for each call the callers that distinguish it from other calls of its name, nearest first; "" if there are none. */
 function apart(tree: Tree): string[] {
   const said = tree.name.map((): string[] => []),
     callers = tree.parent.map((_, row) => row);
@@ -195,11 +196,11 @@ function callTable(context: Context, table: Table<"calls.tree">, tree: Tree, sid
   );
 }
 
-/* Returns the rows that are calls. Other rows of the table have device time that no call launched. */
+/* Returns the rows that stand for calls. Other rows of the table stand for device time that no call launched. */
 const callsOf = (table: Table<"calls.tree">): number[] =>
   table.all.filter((row) => !/^\((launch not recorded|outside of any \w+)\)$/.test(table.text(row, "name") ?? ""));
 
-/* Writes how much device time no call of the tree launched, and why. */
+/* Writes how much device time was launched by no call of the tree, and why. */
 function besides(table: Table<"calls.tree">, kind: Kind, whole: number): string {
   const share = (name: RegExp) =>
     f.share(f.sum(table.rows.map((_, row) => (name.test(table.text(row, "name") ?? "") ? table.num(row, "device_total_ns") : 0))), whole) ??

@@ -1,4 +1,4 @@
-/** Steps: is the time due to a rank, to a step, or to chance? */
+/** Steps: is the lost time due to a rank, to a step, or to chance? */
 import type { ColumnOf, Job, Table } from "../data";
 import { h, type Child } from "../dom";
 import * as f from "../format";
@@ -15,7 +15,7 @@ import { grid, columns, type GridColumn } from "../grid";
 
 type Metrics = "stragglers.rank_step" | "overlap.step";
 
-/** `column` is shown. Where the column `plus` has a value, it is added. */
+/** The map shows `column`, plus the column `plus` in rows in which it has a value. */
 type Metric = Readonly<Record<"key" | "label" | "doc", string> & { table: Metrics; ramp: "wait" | "work" } & MetricColumns>;
 type MetricColumns = Readonly<{ column: ColumnOf<Metrics>; plus?: ColumnOf<Metrics> }>;
 
@@ -31,11 +31,11 @@ const METRICS: readonly Metric[] = [
   { ...WORK, key: "idle", label: "idle", column: "idle_ns", doc: "Time in which the GPU is idle." },
   { ...WORK, key: "step", label: "step time", column: "window_ns", doc: "From the step’s start to its end." },
 ];
-/** Keys of the metrics that exist only if steps are marked. Without marks, the host's whole recording counts as one step. */
+/** Metrics that exist only if steps are marked. Without marks, the host's whole recording would count as one step. */
 const OF_STEPS: readonly string[] = ["idle", "step"];
 
 const MANY = 64;
-/** The colours cover at least this range of values, as a fraction of a step. */
+/** The colours cover at least this range of values [fraction of a step]. */
 const LEAST_OF_STEP = 0.02;
 const OUTSTANDING = 16;
 
@@ -43,7 +43,7 @@ const cellsLeftOut = (job: Job, name: Metric["table"]): boolean => job.leftOut(n
 
 type Field = ReturnType<typeof fieldOf>;
 
-/* Makes the rows and values of the map. A host has the value of its worst rank. `window`: rows in overlap.step. */
+/* Makes the rows and values of the map. A host has the value of its worst rank. `window`: rows of overlap.step. */
 function fieldOf(job: Job, metric: Metric, byHost: boolean, sort: string) {
   const { ranks: all, host, missing } = ranksOf(job),
     { cell_ranks: held, cell_steps: heldSteps, missing: apart } = job.facts,
@@ -199,7 +199,7 @@ const HEIGHT = 260,
   STEPS_LEAST = 3,
   LISTED = 8;
 
-/* "rank 3", "host0" */
+/* Writes who a finding is about, such as "rank 3" or "host host0". */
 function who(table: Table<"stragglers.finding">, row: number): string {
   const rank = table.num(row, "rank"),
     level = table.text(row, "level");
@@ -207,7 +207,7 @@ function who(table: Table<"stragglers.finding">, row: number): string {
   return level === "rank" || table.num(row, "ranks") === 1 ? `rank ${rank}` : f.count(table.amount(row, "ranks"), "rank");
 }
 
-/* Returns the findings that apply only to some of the steps. */
+/* Returns the findings that apply to only some of the steps. */
 function episodesOf(job: Job) {
   const table = job.table("stragglers.finding");
   return table.rows.flatMap((_, row) => {
@@ -220,7 +220,7 @@ function episodesOf(job: Job) {
   });
 }
 
-/* Returns the time range of a step on the timeline, over all ranks that have the step. */
+/* Returns the address of a step on the timeline, over all ranks that have the step. */
 function wholeStep(job: Job, step: number): string | null {
   const table = job.table("overlap.step");
   const rows = table.all.filter((row) => table.num(row, "step") === step && table.num(row, "begin_ns") !== null),
@@ -229,7 +229,7 @@ function wholeStep(job: Job, step: number): string | null {
   return end > begin ? href("timeline", { t: `${Math.max(0, begin)}-${end}` }) : null;
 }
 
-/** Draws the chart; null if steps are not marked, or if there are fewer than three. */
+/** Draws steps over time; null if there are fewer than three marked steps. */
 function trend(job: Job): HTMLElement | null {
   const table = job.table("imbalance.step");
   const points = table.rows
@@ -295,7 +295,7 @@ function trend(job: Job): HTMLElement | null {
 
 type Steps = Table<"structure.step">;
 
-/** Usual ranges of the phases [% of a step]. They are from guides, as the definitions of the columns say. */
+/** `least`, `most`: usual range of the phase [% of a step], from guides that the columns' definitions name. */
 const PHASES = [
   { label: "Forward", column: "forward_pct", least: 35, most: 40 },
   { label: "Backward", column: "backward_pct", least: 40, most: 45 },
@@ -306,13 +306,13 @@ const PHASES = [
 
 type Phase = (typeof PHASES)[number];
 
-const EXPOSED_SAID = 5; // exposed communication is mentioned from this share on [% of GPU time]
+const EXPOSED_SAID = 5; // from this share on [% of GPU time], exposed communication is mentioned
 
 function usual({ least, most }: Phase): string {
   return least > 0 ? `${least} to ${most}${f.SPACE}%` : `at most ${most}${f.SPACE}%`;
 }
 
-/* Writes a range over steps: "23.0 % to 42.3 %". If both ends round to the same text, writes a single value. */
+/* Writes a range over steps, such as "23.0 % to 42.3 %". If both ends round to the same text, writes a single value. */
 function range(table: Steps, column: Phase["column"] | "recomputed_pct"): string {
   const low = f.percent(table.least(column), 1),
     high = f.percent(table.most(column), 1);
@@ -326,7 +326,7 @@ const isRecorded = (table: Steps, { column }: Phase): boolean => column === "oth
 const isComparable = (job: Job, table: Steps): boolean =>
   hasSteps(job) && PHASES.every((phase) => phase.column === "data_pct" || isRecorded(table, phase));
 
-/* Draws a line for the phase in each step, a stronger mark at the median, and the usual range behind them. */
+/* Draws a line for each step's share, a thicker mark at the median, and the usual range behind them. */
 function phaseRow(table: Steps, phase: Phase, comparable: boolean): HTMLElement | null {
   const middle = table.median(phase.column);
   if (middle === null) return null;
@@ -385,7 +385,7 @@ function figures(table: Steps): readonly BandFigure[] {
   ];
 }
 
-/* Omits columns that are the same on all ranks, or 0 in all steps. */
+/* Returns the columns of the table. Leaves out columns that are the same on all ranks, or 0 in all steps. */
 function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"structure.step">[] {
   const uneven = (table.most("max_micro_batches") ?? 0) > (table.least("micro_batches") ?? 0),
     again = (table.most("recomputed_ns") ?? 0) > 0;
@@ -404,7 +404,7 @@ function columnsOf(table: Steps, comparable: boolean): readonly GridColumn<"stru
   );
 }
 
-/** Makes this part of the steps view; null if no trace shows a backward pass or an update. */
+/** Makes the part about the phases of steps; null if no trace shows a backward pass or an update. */
 function structure(job: Job): HTMLElement | null {
   const table = job.table("structure.step"),
     overlap = job.table("overlap.rank"),

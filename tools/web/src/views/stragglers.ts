@@ -13,12 +13,12 @@ import { hostTable } from "./ranks";
 const ROWS_MAX = 32;
 const MATRIX_MAX = 32;
 const WORST_SHOWN = 8;
-const ARRIVALS_MAX = 16, // of an operation with more arrivals, only the EARLIEST and LATEST ones are drawn
+const ARRIVALS_MAX = 16, // if an operation has more arrivals, only the EARLIEST first and LATEST last ones are drawn
   EARLIEST = 4,
   LATEST = 8;
-const STEPS_MANY = 6; // fewer steps cannot distinguish a cause from chance
-const PAIRS_MAX = 512; // tmerge keeps pairs of ranks for jobs with up to this many ranks
-const BESIDE_MAX = 16; // if there are more ranks, each of the two maps needs the whole width
+const STEPS_MANY = 6; // with fewer steps, a cause cannot be distinguished from chance
+const PAIRS_MAX = 512; // tmerge keeps pairs of ranks only for jobs of up to this many ranks
+const BESIDE_MAX = 16; // with more ranks, each of the two maps needs the whole width
 
 const cost = (table: Table<"stragglers.rank" | "stragglers.rank_step">, row: number): number =>
   table.amount(row, "direct_ns") + table.amount(row, "indirect_ns");
@@ -27,7 +27,7 @@ type Order = "cost" | "rank";
 
 const orderOf = ({ params }: Context): Order => (params.get("order") === "rank" ? "rank" : "cost");
 
-/* Returns the rows of the ranks that cost most, in order of cost or of rank. */
+/* Returns the rows of the ranks that cost most, ordered by cost or by rank. */
 function costly(job: Job, order: Order): number[] {
   const table = job.table("stragglers.rank");
   const chosen = table.all.sort((a, b) => cost(table, b) - cost(table, a)).slice(0, ROWS_MAX);
@@ -66,7 +66,7 @@ function shareBar(table: Table<"stragglers.rank">, row: number): HTMLElement {
   return inlineBar(share, 100, f.percent(share), "wait");
 }
 
-/* Removes the beginning that all names share, except digits at its end, because a column has little room. */
+/* Removes the beginning that all names share, because a column is narrow. Keeps digits at the end of this beginning. */
 function withoutCommon(names: readonly string[]): string[] {
   const first = names[0] ?? "";
   let n = names.length > 1 ? first.length : 0;
@@ -75,7 +75,7 @@ function withoutCommon(names: readonly string[]): string[] {
   return names.map((each) => each.slice(n));
 }
 
-/* Returns the ranks or hosts in the matrix: all, or those that cost most. */
+/* Returns the ranks or hosts in the matrix: all or, if there are too many, those that cost most. */
 function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
   const ranks = job.table("stragglers.rank"),
     costs = new Map<string, number>();
@@ -87,7 +87,7 @@ function matrixNames(job: Job, nameOf: (rank: number) => string): string[] {
   return [...costs.keys()].filter((name) => kept.has(name)); // in rank order
 }
 
-/* Row: the rank that waits. Column: the rank for which it waits. */
+/* Makes the matrix of waits. Row: the rank that waits. Column: the rank for which it waits. */
 function matrix(job: Job): HTMLElement {
   const pairs = job.table("stragglers.pair"),
     ranks = job.table("stragglers.rank"),
@@ -170,7 +170,7 @@ function stepMap(job: Job, order: Order): HTMLElement {
     }),
   );
 }
-/** A rank's participation in an operation. Times are in ns from the job's begin. */
+/** A rank's part in an operation. Times are in ns from the job's begin. */
 type Arrival = Readonly<Record<"rank" | "begin" | "end", number>>;
 
 function instance(
@@ -193,7 +193,7 @@ function instance(
     at = (ns: number) => share(ns - first),
     clocks = new Set(arrivals.map((a) => domains.get(a.rank) ?? null)),
     apart = clocks.size > 1 || (job.table("collectives.arrival").leftOut > 0 && job.table("clock.rank").different("domain") > 1),
-    u = apart ? (facts.worstUncertainty(job) ?? 0) : 0, // ranks that share a clock need no uncertainty
+    u = apart ? (facts.worstUncertainty(job) ?? 0) : 0, // ranks that share a clock have no uncertainty between them
     shown = ranks <= ARRIVALS_MAX ? arrivals : someArrivals(arrivals);
   const lanes = shown.map(({ rank, begin, end: left }) => {
     const free = Math.min(Math.max(release, begin), left),
@@ -238,14 +238,14 @@ function instance(
   );
 }
 
-/* Chooses the arrivals to draw: the earliest, the latest, and the one that ends last, ascending by begin. */
+/* Returns the arrivals to draw, ordered by begin: the earliest, the latest, and the one that ends last. */
 function someArrivals(arrivals: Arrival[]): Arrival[] {
   const order = [...arrivals].sort((a, b) => a.begin - b.begin);
   const last = arrivals.reduce((a, b) => (b.end > a.end ? b : a));
   return order.filter((a, i) => i < EARLIEST || i >= order.length - LATEST || a === last);
 }
 
-/* Returns the number of ranks in an operation, by its row in collectives.worst; the page may lack arrivals. */
+/* Returns a function that returns an operation's number of ranks, by its row in collectives.worst, even if the page lacks arrivals. */
 function sizesOf(job: Job, byInstance: ReadonlyMap<Cell, readonly number[]>): (row: number) => number {
   const worst = job.table("collectives.worst"),
     kinds = job.table("collectives.kind"),
@@ -281,7 +281,7 @@ function worstInstances(context: Context): HTMLElement {
   );
 }
 
-/* Writes "rank 1 on host0" or "8 ranks from rank 16 on". */
+/* Writes who a finding is about, such as "rank 1 on host0" or "8 ranks from rank 16 on". */
 function named(table: Table<"stragglers.finding">, row: number): string {
   const level = table.text(row, "level"),
     rank = table.num(row, "rank"),
@@ -292,7 +292,7 @@ function named(table: Table<"stragglers.finding">, row: number): string {
   return ranks === 1 ? `rank ${rank}${host === null ? "" : ` on ${host}`}` : `${f.count(ranks, "rank")} from rank ${rank} on`;
 }
 
-/* Writes "steps 3–7", "10 stretches, between operations 1 and 19 of its group", or "5 operations, in step 12". */
+/* Writes when it happened: "steps 3–7", "10 stretches, between operations 1 and 19 of its group", or "5 operations, in step 12". */
 function windowOf(table: Table<"stragglers.finding">, row: number): string {
   const from = table.num(row, "from"),
     to = table.num(row, "to"),
@@ -314,7 +314,7 @@ const findings = part(
   "p: p; certainty",
 );
 
-/* Returns the headline and the evidence: who is late and why. A headline on what less work of some kind saves moves to the end. */
+/* Returns the title (who is late), the evidence, and the saving. If the headline is about a saving, the title is from the evidence. */
 function answer(job: Job): [title: string, why: string, saving: string | null] {
   const table = job.table("stragglers.job"),
     [headline, evidence] = [table.text(0, "headline") ?? "", table.text(0, "evidence") ?? ""];

@@ -1,4 +1,4 @@
-/** Summary: the finding first, then its basis. */
+/** Summary: first the finding, then what it is based on. */
 import type { BandFigure } from "../cells";
 import type { ColumnOf, Job, TableName } from "../data";
 import { h, type Child } from "../dom";
@@ -11,13 +11,13 @@ import { href, type State, type View, tablesNamed } from "../view";
 type Overlap = ColumnOf<"overlap.rank">;
 
 const RANKS_MAX = 32;
-/* If there are more bars than this, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
+/* If there are more bars than LABELS_MAX, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
 const FIRST_MAX = 160; // maximum length; a longer first advice is shown without its examples
 
-/* Returns the first advice, unless the headline's evidence already says the same. */
+/* Returns the first advice; null if the headline's evidence already says the same. */
 function doFirst(job: Job, evidence: string | null): string | null {
   const table = job.table("advice.item");
   if (table.n === 0 || table.text(0, "severity") === "note") return null;
@@ -32,7 +32,7 @@ function title(job: Job): HTMLElement {
     evidence = found.text && h("p.evidence", sentence(found.text));
   const text = facts.savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
-    leads = text !== job.table("whatif.job").text(0, "headline"), // the title is already about the saving
+    leads = text !== job.table("whatif.job").text(0, "headline"), // false: the title itself is about the saving
     checked = checks(job);
   const check = ({ state, title, link: [, view] }: Finding, i: number) =>
     h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
@@ -57,7 +57,7 @@ function title(job: Job): HTMLElement {
   );
 }
 
-// Properties in which the ranks should agree but do not, worded as in the terminal.
+// Properties that should be the same on all ranks but differ, in the terminal's words.
 const DIFFERS: Readonly<Record<string, string>> = {
   time: "recorded at times that do not overlap:",
   "world size": "the traces give different numbers of ranks:",
@@ -89,7 +89,7 @@ function differs(job: Job): Child {
 const wrong = (title: string, text: string, to: string, name: TableName): HTMLElement =>
   h("div.findings", findingBox({ state: "bad", title, text, link: [to, "tables", { name }] }));
 
-/* Writes what is missing or impossible in the recording. Shown above the figures that this may affect. */
+/* Writes what is missing or impossible in the recording. */
 function integrity(job: Job): Child {
   const line = job.table("job.job").text(0, "integrity");
   if (line === null) return null;
@@ -177,7 +177,7 @@ export function balanceFinding(job: Job): Finding {
 
 export const clocksOf = (job: Job): number => job.table("clock.rank").different("domain");
 
-/** Returns whether arrivals on different hosts can be compared. */
+/** Makes the finding about clocks: can arrivals on different hosts be compared? */
 export function clockFinding(job: Job): Finding {
   const check = job.table("clock.check"),
     hosts = facts.ranksOf(job).hostCount;
@@ -221,7 +221,7 @@ export function clockFinding(job: Job): Finding {
   };
 }
 
-/** Words for the results of checks(), in the same order. If a check finds no problem, the page shows only the word. */
+/** Words for the results of checks(), in the same order. If a check finds no problem, only its word is shown. */
 const CHECKED = ["Overlap", "Load", "Clocks"] as const;
 
 function checks(job: Job): Finding[] {
@@ -244,7 +244,7 @@ function span(values: readonly number[], write: (value: number) => string, of: s
 
 const known = (values: readonly (number | null)[]): number[] => values.filter((value) => value !== null);
 
-/* Makes a figure that is a quotient of two sums over ranks. It names the columns, so that tests can compute it. */
+/* Makes a figure that is the quotient of two sums over ranks. It has an attribute with both columns, from which tests compute it. */
 function ratioFigure(job: Job, part: Overlap, whole: Overlap, write: (value: number | null) => string, scale = 1): HTMLElement {
   const value = facts.total(job, whole) > 0 ? (scale * facts.total(job, part)) / facts.total(job, whole) : null;
   return h("span.figure", { "data-sum": `overlap.rank ${part} ${whole}`, "data-value": value ?? "" }, write(value));
@@ -255,7 +255,7 @@ function byRank(job: Job, part: Overlap, whole: Overlap): number[] {
   return known(table.rows.map((_, row) => f.share(table.amount(row, part), table.amount(row, whole))));
 }
 
-/** Returns the mean time of each step over ranks, in the order of steps, without partly recorded steps. */
+/** Returns the mean time of each step over ranks, in the order of steps. Leaves out steps that were only partly recorded. */
 export function stepTimes(job: Job): Map<number, number> {
   const overview = job.table("overview.step"),
     overlap = job.table("overlap.step");
@@ -274,7 +274,7 @@ export function stepTimes(job: Job): Map<number, number> {
   return found;
 }
 
-/* Makes the figure of throughput; nothing unless the user gave the number of samples or tokens of a step. */
+/* Makes the figure of throughput; nothing if the user did not give the number of samples or tokens of a step. */
 function throughput(job: Job): Child[] {
   const table = job.table("overview.job");
   return (["samples", "tokens"] as const).flatMap((what) => {
@@ -287,7 +287,7 @@ function throughput(job: Job): Child[] {
   });
 }
 
-/* Makes the figure of steps for a job with several kinds of step, whose median over all steps would mean nothing. */
+/* Makes the figure of steps for a job with several kinds of steps. A median over all steps would mean nothing then. */
 function kindsFigure(job: Job): BandFigure {
   const table = job.table("steps.kind"),
     [first, ...others] = table.sorted("-share_pct"),
@@ -333,7 +333,7 @@ function balanceFigure(job: Job): BandFigure {
   ];
 }
 
-/* The figures of the summary. `small` is a text after the value. It says of which whole the value is a share. */
+/* Makes the figures of the summary. `small`: text after a value that is a share. It says what the share is of. */
 function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[] {
   const overlaps = known(job.table("overlap.rank").nums("overlap_pct")),
     allreduce = facts.kinds(job).find((kind) => kind.kind === "allreduce"),
@@ -378,7 +378,7 @@ function figures(job: Job): readonly (readonly [...BandFigure, small?: string])[
   ];
 }
 
-/* Returns whether traces are missing or truncated, which affects every figure of the job. */
+/* Returns whether traces are missing or truncated. This affects every figure of the job. */
 function incomplete(job: Job): boolean {
   return facts.ranksOf(job).missingCount > 0 || job.table("job.rank").known("truncated") > 0;
 }
@@ -425,7 +425,7 @@ function rankBars(job: Job): HTMLElement {
   );
 }
 
-/* Returns the number of the rank of a bar, if the bar has a label. */
+/* Returns the rank of a bar as its label; "" if the bar has none. */
 function tickOf(job: Job, row: number): string {
   const rank = job.table("overlap.rank").num(row, "rank"),
     blame = job.table("stragglers.rank");
@@ -434,7 +434,7 @@ function tickOf(job: Job, row: number): string {
   return named || row % LABEL_EVERY === 0 ? `${rank}` : "";
 }
 
-/* Adds a row for each rank without a trace. If this made too many rows, adds none, and only the text below names these ranks. */
+/* Adds a row for each rank without a trace. If that makes too many rows, adds none; the text below then names these ranks. */
 function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   const { missing } = facts.ranksOf(job);
   if (rows.length + missing.length > RANKS_MAX) return rows;
@@ -445,7 +445,7 @@ function withMissing(job: Job, rows: StackRow[]): StackRow[] {
   return all.sort(([a], [b]) => a - b).map(([, row]) => row);
 }
 
-/* Returns the mean over ranks of each step's parts, which shows how steps differ. */
+/* Draws for each step the means over ranks of its parts. They show how steps differ. */
 function stepBars(job: Job): HTMLElement | null {
   const table = job.table("overlap.step");
   const steps = [...table.by("step")].filter(([step]) => typeof step === "number").sort(([a], [b]) => Number(a) - Number(b));
@@ -483,7 +483,7 @@ function someRanks(job: Job, rows: StackRow[]): StackRow[] {
   ];
 }
 
-/** Returns the wait that a rank causes, plus a millionth of its idle time, which orders ranks that cause the same. */
+/** Returns a rank's cost: the wait that it causes, plus a millionth of its idle time, which orders ranks that cause the same wait. */
 export function costOf(job: Job, row: number): number {
   const overlap = job.table("overlap.rank"),
     blame = job.table("stragglers.rank");
@@ -538,7 +538,7 @@ function adviceList(job: Job): HTMLElement {
   );
 }
 
-/* Kinds of operations in which no kernel waits for all ranks to arrive. */
+/* Kinds of operations in which a rank need not wait until all ranks have arrived. */
 const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
 
 function unsplit(job: Job): string {

@@ -55,7 +55,7 @@ function draw(root: HTMLElement, context: Context, name: TableName): void {
 
 const BUSY = "aria-disabled"; // a button with the attribute "disabled" would lose the focus
 
-/* In a served page: makes a button that loads all rows. */
+/* In a served page, makes a button that loads all rows. */
 function rest(context: Context, name: TableName): HTMLElement {
   const { job } = context,
     said = h("span", { role: "status" }),
@@ -103,7 +103,7 @@ function write(table: Table, column: AnyColumn, value: number | null): string {
   return value !== null && !Number.isInteger(value) ? `${f.significant(value)}${unit && f.SPACE}${unit}` : f.exact(value, unit);
 }
 
-/** Draws the chart that the table's definition names, with the name of the drawn column as heading; null if the definition names none. */
+/** Draws the chart that the table's definition names; null if it names none. The heading is the drawn column's name. */
 function drawForm(table: Table): HTMLElement | null {
   const column = table.columns[table.top]?.name ?? null,
     drawn = column && table.n > 0 && table.place("rank") >= 0 ? drawnOf(table, column) : null;
@@ -124,7 +124,7 @@ function drawnOf(table: Table, column: AnyColumn): HTMLElement | null {
   return null;
 }
 
-/* Draws lines over time. Rows with the same values in all key columns except time are one line. */
+/* Draws lines over time. A line consists of the rows that have the same values in all key columns except time. */
 function overTime(table: Table, column: AnyColumn, time: AnyColumn): HTMLElement {
   const names = table.columns
     .slice(0, table.keys)

@@ -1,4 +1,4 @@
-/** Transfers: how fast are copies and sets on the GPU, and do they hold anything up? */
+/** Transfers: how fast are copies and sets on the GPU, and do they delay anything? */
 import { barList, sumFigure } from "../cells";
 import type { Job, Table } from "../data";
 import { visible, type Child } from "../dom";
@@ -97,7 +97,7 @@ const byKind = part(
   "overlap_pct: beside computation; sync_count: that held the host up; sync_ns: host held up",
 );
 
-/* Draws a point for each kind and size class of copies whose sizes are known. */
+/* Draws a point for each kind and size class of copies of known size. */
 function sizePoints(table: Table<"transfers.size">): Child {
   const of = (row: number) => where(table.text(row, "kind"), table.text(row, "host_memory"));
   const shape = (row: number) =>

@@ -13,15 +13,15 @@ const BARS_MAX = 8,
   RANKS_MAX = 8,
   STEPS_MAX = 200,
   NUMBERED_MAX = 24;
-/** LEAST_PCT: savings below this [% of a step] have no bar. LEAST_RANGE: ranges narrower than this [% of the width] are not drawn. */
+/** LEAST_PCT: smaller savings [% of a step] have no bar. LEAST_RANGE: narrower ranges [% of the width] are not drawn. */
 const LEAST_PCT = 0.1,
   LEAST_RANGE = 1;
-/** The list shows a sign if the waste is at least WASTE_PCT [%]. Savings of at least WORTH_PCT [%] are mentioned. */
+/** If the waste is at least WASTE_PCT [%], the list of views shows a sign. Savings of at least WORTH_PCT [%] are mentioned. */
 const WASTE_PCT = 5,
   WORTH_PCT = 1;
-/** Share [%] of the critical path. If at least this share has no recorded cause, the view mentions it. */
+/** If at least this share [%] of the critical path has no recorded cause, the view mentions it. */
 const BEFORE_PCT = 1;
-/** Share of the ranks [%] that are fixed together: the worst ones. whatif.job uses the same share. */
+/** The share of ranks [%], the worst ones, that are fixed together. whatif.job uses the same share. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
@@ -34,7 +34,7 @@ const GROUPS: readonly Group[] = [
   { what: "kind", title: "One kind of work", one: "kind" },
   { what: "kernel", title: "One kernel", one: "kernel" },
 ];
-/** Groups of items that also exist in a job with one rank. */
+/** Groups whose items exist also in a job with one rank. */
 const OF_ONE_RANK: readonly string[] = ["kind", "kernel"];
 
 const KINDS: Readonly<Record<string, string>> = {
@@ -64,7 +64,7 @@ function items(job: Job, what: string): number[] {
   return table.all.filter((row) => table.text(row, "what") === what);
 }
 
-const KERNEL_LENGTH = 40; // characters that fit into two lines of a label
+const KERNEL_LENGTH = 40; // number of characters that fit into two lines of a label
 
 function kernelLabels(job: Job): Map<string, string> {
   const names = items(job, "kernel").map((row) => job.table("whatif.item").text(row, "name") ?? ""),
@@ -72,7 +72,7 @@ function kernelLabels(job: Job): Map<string, string> {
   return new Map(names.map((name, i) => [name, shown[i]!]));
 }
 
-/** Returns the label of an item. A plan adds rank after rank, so the label of an item in the plan has only the rank that it adds. */
+/** Returns the label of an item. Items of a plan add one rank each, so their label is only this rank. */
 function labelOf(job: Job, row: number): string {
   const table = job.table("whatif.item"),
     what = table.text(row, "what") ?? "",
@@ -111,7 +111,7 @@ function pathAt(path: readonly Piece[], step: number | null, piece?: Piece): str
   return href("timeline", { path: 1, t: `${Math.max(0, begin - margin)}-${end + margin}`, ...(piece ? { piece: addressOf(piece) } : {}) });
 }
 
-/* Returns the address of an item: its longest piece in the step in which it takes most of the critical path. */
+/* Returns the address of an item's longest piece on the timeline, in the step in which the item takes most of the critical path. */
 function linkOf(job: Job, path: readonly Piece[], row: number): string {
   const own = path.filter(belongsTo(job, row)),
     sums = new Map<number, number>();
@@ -122,7 +122,7 @@ function linkOf(job: Job, path: readonly Piece[], row: number): string {
   return pathAt(path, step ?? worstStep(job, path), longestOf(there));
 }
 
-/* Returns the step that loses most time. Only steps whose critical path is in the page are considered. */
+/* Returns the step that loses most time, of the steps whose critical path is in the page. */
 function worstStep(job: Job, path: readonly Piece[]): number | null {
   const table = job.table("whatif.step"),
     have = new Set(path.map((piece) => piece.step)),
@@ -199,9 +199,9 @@ function isBar(job: Job, row: number): boolean {
   return saved !== null && 100 * saved >= LEAST_PCT * whole;
 }
 
-/* Writes how many items have no bar, and why. Returns false if all items have one. */
+/* Writes how many items have no bar, and why. Returns false if there is nothing to say. */
 function rest(job: Job, group: Group, rows: readonly number[], left: number): Child {
-  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // it is unknown what other groups would save
+  if (job.table("whatif.job").num(0, "ideal_ns") === null && group.what !== "kind" && group.what !== "kernel") return false; // the savings are unknown
   const table = job.table("whatif.item"),
     several = (n: number) => f.count(n, group.one);
   const small = rows.filter((row) => table.num(row, "saved_ns") !== null && !isBar(job, row));
@@ -281,9 +281,7 @@ function savings(job: Job, path: readonly Piece[]): HTMLElement {
   );
 }
 
-// Steps -----------------------------------------------------------------------------------------------
-
-/* Draws a column for each step. The column is as high as the step is long, and its upper part is the saving that is possible. */
+/* Draws a column for each step. The height of a column is the step's length. Its upper part is the possible saving. */
 function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   const table = job.table("whatif.step");
   if (!hasSteps(job) || table.n < 2 || table.nums("ideal_ns").every((ideal) => ideal === null)) return null;
@@ -336,9 +334,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   );
 }
 
-// The path --------------------------------------------------------------------------------------------
-
-/** The parts of the critical path. Each has its colour, its label, and its column in criticalpath.rank. */
+/** The parts of the critical path. Each has its colour, its label, and its column of criticalpath.rank. */
 const PARTS = (
   [
     ["compute", "Compute", "compute_ns"],
@@ -397,9 +393,7 @@ function rankLink(path: readonly Piece[], rank: number | null): string {
   return pathAt(path, longest?.step ?? null, longest);
 }
 
-// The view --------------------------------------------------------------------------------------------
-
-/* Writes what the ideal pace is: the pace of the other ranks or, in a job of one rank, the rank's own usual pace. */
+/* Names the ideal pace: the pace of the other ranks or, in a job of one rank, the rank's own usual pace. */
 const paceWord = (job: Job): string => (severalRanks(job) ? "its peers’ pace" : "its usual pace");
 
 function title(job: Job): string {
@@ -409,7 +403,7 @@ function title(job: Job): string {
   return `With everything at ${paceWord(job)} ${wholeWord(job)} takes ${amount}`;
 }
 
-/* Writes which share of the waste one rank causes, if it is more than half. */
+/* If one rank causes more than half of the waste, writes its share. */
 function oneRank(job: Job): Child {
   const table = job.table("whatif.item"),
     whole = job.table("whatif.job"),

@@ -1,4 +1,4 @@
-/** XLA: where do steps spend their time, which operations take most of it, what bounds them, and what feeds devices? */
+/** XLA: where do steps spend their time, which operations take most of it, what bounds them, and what feeds the devices? */
 import { band, longName, tile } from "../cells";
 import type { ColumnOf, Job, Sort, Table, TableName } from "../data";
 import { h, name, visible, type Child } from "../dom";
@@ -69,7 +69,7 @@ function roofs(job: Job): { tflops: number; gbps: number } | null {
   return same && table.known("peak_tflops") === table.n ? { tflops, gbps } : null;
 }
 
-/* Draws rate against operations per byte. Points on the slope are bound by memory, points on the horizontal line by computing. */
+/* Draws the rate against operations per byte. Points on the slope are bound by memory, points on the horizontal line by computing. */
 function roofline(job: Job): HTMLElement | null {
   const table = job.level("hlo.work", "op"),
     num = (row: number, column: "flop_per_byte" | "achieved_tflops" | "self_ns") => table.amount(row, column);
@@ -108,7 +108,7 @@ function roofline(job: Job): HTMLElement | null {
 function columnsOf(job: Job, table: Table<"hlo.work">, name: "category" | "op" | "program"): GridColumn<"hlo.work">[] {
   const known = (column: "bound" | "peak_pct" | "peak_bw_pct" | "async_ns") =>
     table.rows.some((_, row) => table.cell(row, column) !== null);
-  /* The table of operations has more names, so less room: it leaves out absolute values whose share is known. */
+  /* The table of operations has little room, because it has more names. It leaves out an absolute value if its share is known. */
   const absolute = (share: "peak_pct" | "peak_bw_pct") => name !== "op" || !known(share);
   const text = (column: "category" | "op" | "program" | "origin" | "shape", label: string): GridColumn<"hlo.work"> => ({
     column,
@@ -178,10 +178,10 @@ const FIRST = 10;
 
 const POD: readonly TableName[] = ["pod.rank", "pod.step", "pod.collective", "pipeline.host", "pipeline.stage"];
 
-/** `word`: name of the category's group in the table. */
+/** `word`: the category's name in the tables. Several categories may have the same name. */
 type Kind<N extends "pod.rank" | "pipeline.host"> = Part & Readonly<{ column: ColumnOf<N>; word: string }>;
 
-/** Categories of a step's time; they sum to the step. */
+/** Parts of a step's time. Their sum is the step's time. */
 const CATEGORIES: readonly Kind<"pod.rank">[] = [
   { key: "compute", word: "compute", column: "compute_16_ns", label: "Computing in 16 bits or fewer" },
   { key: "wide", word: "compute", column: "compute_32_ns", label: "Computing in more bits" },
@@ -199,7 +199,7 @@ const CATEGORIES: readonly Kind<"pod.rank">[] = [
   { key: "idle", word: "other", column: "other_ns", label: "Not known" },
 ];
 
-/** The categories of a step's time. Each has a short word, and words that can be the subject of a sentence. */
+/** For each name of a category: a short word, and words that can be the subject of a sentence. */
 const BOTTLENECKS: Readonly<Record<string, readonly [string, string]>> = {
   compute: ["computing", "Computing"],
   collectives: ["collectives", "Communication in collectives"],
@@ -226,7 +226,7 @@ const short = (word: string | null) => BOTTLENECKS[word ?? ""]?.[0] ?? word ?? f
 
 // Where steps spend their time ----------------------------------------------------------------------
 
-/* Returns the rows of the ranks that count. If some ranks have steps, only these count. */
+/* Returns the rows of the ranks with steps. If no rank has steps, returns all rows. */
 function stepped(job: Job): number[] {
   const table = job.table("pod.rank"),
     rows = table.all,
@@ -234,7 +234,7 @@ function stepped(job: Job): number[] {
   return marked.length > 0 ? marked : rows;
 }
 
-/** Finds the largest category over all steps. Returns its name in the tables, and a sentence about it; null if no step is known. */
+/** Finds the largest category over all steps. `word`: its name in the tables. `text`: a sentence about it. null: no step is known. */
 function leading(job: Job): { word: string; text: string } | null {
   const table = job.table("pod.rank"),
     rows = stepped(job);
@@ -254,7 +254,7 @@ function leading(job: Job): { word: string; text: string } | null {
   };
 }
 
-/* Writes "computing on ranks 0–5, input on rank 6"; "" if the page lacks ranks. */
+/* Writes which category is the largest on which ranks: "computing on ranks 0–5, input on rank 6"; "" if the page lacks ranks. */
 function byRank(table: Table<"pod.rank">, all: readonly number[], word: string): string {
   if (all.length < 2 || table.leftOut > 0) return "";
   const groups = [...table.by("bottleneck")]
@@ -307,12 +307,10 @@ function spent(context: Context): HTMLElement | null {
   );
 }
 
-// Slow devices ------------------------------------------------------------------------------------
-
 const computes = (table: Table<"pod.rank">, row: number): boolean =>
   CATEGORIES.some(({ word, column }) => word === "compute" && table.amount(row, column) > 0);
 
-/* Returns the host and the device number of each rank; if the profile has no distinct numbers, ranks are counted. */
+/* Returns the host and the device number of each rank. If the profile lacks distinct numbers, counts the ranks of a host. */
 function placesOf(job: Job) {
   const table = job.table("pod.rank"),
     devices = job.table("job.rank"),
@@ -396,9 +394,7 @@ function slowDevices({ job }: Context): HTMLElement | null {
   );
 }
 
-// Collectives -------------------------------------------------------------------------------------
-
-/* Writes "of n" if not all members of a group were recorded. */
+/* Writes " of N", the size of the group, if not all of its members were recorded. */
 function ofMembers(table: Table<"pod.collective">, row: number): string {
   const members = table.num(row, "members");
   return members !== null && members !== table.num(row, "ranks") ? ` of ${f.grouped(members)}` : "";
@@ -434,8 +430,6 @@ function collectives({ job }: Context): HTMLElement | null {
     { column: "ranks", after: (row) => ofMembers(table, row) },
   );
 }
-
-// The input pipeline ------------------------------------------------------------------------------
 
 function stagesOf(job: Job, host: string | null): HTMLElement {
   const table = job.table("pipeline.stage"),
@@ -476,7 +470,7 @@ function pipeline(context: Context): HTMLElement | null {
   );
 }
 
-/** Makes sections about steps, devices and input; empty if the profiles lack them. */
+/** Makes the sections about steps, devices and input; empty if the profiles lack them. */
 const pod = (context: Context): (HTMLElement | null)[] => [spent(context), slowDevices(context), collectives(context), pipeline(context)];
 
 export const xla: View = {

@@ -67,14 +67,14 @@ const FIGURES: Readonly<Partial<Record<PlaceName, readonly [string, Better]>>> =
 
 export const labelOf = (figure: string): string => FIGURES[figure as PlaceName]?.[0] ?? figure;
 
-/** Returns the label of a row's figure, with the row's kind of steps. */
+/** Returns the label of a row's figure, followed by the row's kind of steps. */
 export function labelOfRow(table: Figures, row: number): string {
   const label = labelOf(table.text(row, "figure") ?? ""),
     kind = table.text(row, "kind");
   return kind === null ? label : `${label}, ${kind}`;
 }
 
-/* Returns the step time of A. If there are several kinds of steps, returns the step time of the kind to which the row belongs. */
+/* Returns the step time of A. If there are several kinds of steps, returns the step time of the row's kind. */
 function stepOf(table: Figures, row: number, step: number): number {
   const kind = table.text(row, "kind"),
     own = kind === null ? -1 : table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind });
@@ -85,7 +85,6 @@ const UNCHANGED = new Set(["same", "unclear", "too few steps"]);
 
 export const isChange = (verdict: string | null): boolean => verdict !== null && !UNCHANGED.has(verdict);
 
-/** Returns whether there are too few steps to distinguish a change from chance. */
 export const isUnjudged = (verdict: string | null): boolean => verdict === "too few steps";
 
 /** Returns the state of a changed figure: worse, better, or neither. */
@@ -95,10 +94,10 @@ export function stateOf(figure: string, verdict: string | null): State {
   return (verdict === "lower") === (better === "less") ? "good" : "warn";
 }
 
-/* Changes below this weight are not shown: percent of the step for a time, percentage points for a share. */
+/* Changes of less weight are not shown. weight() says what the unit is. */
 const LEAST_WEIGHT = 0.1;
 
-/** Returns the weight of a change, for sorting: percent of A's step for a time, points for a share, else percent of the figure. */
+/** Returns a change's weight, by which changes are sorted. Time: % of A's step. Share: percentage points. Others: % of the figure. */
 function weight(table: Figures, row: number, step: number): number {
   const change = table.num(row, "change"),
     unit = table.text(row, "unit");
@@ -109,7 +108,7 @@ function weight(table: Figures, row: number, step: number): number {
   return Math.abs(table.num(row, "change_pct") ?? 100);
 }
 
-/* Returns whether a phase takes the whole step in A and in B, as if no other phase was recorded: it then says what the step time says. */
+/* Returns whether a phase takes the whole step in A and in B. No other phase was recorded then, and the step time says the same. */
 function isWhole(table: Figures, row: number): boolean {
   const whole = table.find({ figure: "overview.step.step_ns" satisfies PlaceName, kind: table.text(row, "kind") });
   return (
@@ -118,7 +117,7 @@ function isWhole(table: Figures, row: number): boolean {
   );
 }
 
-/** Returns the changed rows, or those that @p isOf selects, most important first. */
+/** Returns the rows for which @p isOf is true (default: changed figures), most important first. Leaves out unimportant ones. */
 export const changed = (table: Figures, rows: readonly number[], step: number, isOf = isChange): number[] =>
   rows
     .filter((row) => isOf(table.text(row, "verdict")) && weight(table, row, step) > LEAST_WEIGHT && !isWhole(table, row))
@@ -138,7 +137,7 @@ export function writeChange(value: number | null, unit: string | null, figure: s
   return signed(value, size);
 }
 
-/** Writes a change relative to A, "+12.3 %"; from ten times A on as a factor, "991 times". */
+/** Writes a change relative to A, such as "+12.3 %". If B is at least ten times A, writes a factor, such as "991 times". */
 export const writePercent = (pct: number): string =>
   pct >= 900 ? `${f.significant(1 + pct / 100)} times` : signed(pct, `${f.grouped(Math.abs(pct), 1)}${f.SPACE}%`);
 

@@ -12,7 +12,7 @@ const VERDICTS = ["slower", "faster", "added", "removed", "more calls", "fewer c
 
 type Names = Table<"diff.kernel" | "diff.operator">;
 
-/* Returns the times in A and B: on the device or, if the operator has no device time, on the host. */
+/* Returns the times in A and B on the device. If the operator has no device time, returns those on the host. */
 function timesOf(table: Names, row: number) {
   const a = table.amount(row, "a_ns"),
     b = table.amount(row, "b_ns");
@@ -20,7 +20,7 @@ function timesOf(table: Names, row: number) {
   return { a: table.amount(row, "a_host_ns"), b: table.amount(row, "b_host_ns"), host: true };
 }
 
-/* Returns whether times are per call, because A or B has too few steps. */
+/* Returns whether times are per call, which is the case if A or B has too few steps. */
 const isByCall = (table: Names): boolean => table.n > 0 && table.text(0, "per") === "call";
 
 const writeCalls = (value: number): string => f.grouped(value, Number.isInteger(value) ? 0 : f.digitsOf(value));
@@ -31,7 +31,7 @@ function calls(table: Names, row: number): string {
   return Math.abs(a - b) < 0.005 ? writeCalls(a) : `${writeCalls(a)} → ${writeCalls(b)}`;
 }
 
-/* Draws a change as a bar: to the right in B's colour if B takes more time, to the left in A's colour if A does. */
+/* Draws a change as a bar. It goes to the right in B's colour if B takes more time, and to the left in A's colour if A does. */
 function changeRow(
   table: Names,
   row: number,

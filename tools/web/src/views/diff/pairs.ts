@@ -1,4 +1,4 @@
-/** Pairs of bars for A and B on one scale, with the noise, and the views made of them: figures by role, and steps. */
+/** Pairs of bars for A and B on one scale, with the noise, and two views made of them: figures by role, and steps. */
 import type { Job, Table } from "../../data";
 import { h, type Child } from "../../dom";
 import * as f from "../../format";
@@ -12,7 +12,7 @@ type Side = (typeof SIDES)[number];
 
 export const sidesLegend = (): HTMLElement => legend("a: A, before; b: B, after");
 
-/** Draws the bars of A and B, and the noise around the end of A's bar. If B's bar ends outside the noise, the change is real. */
+/** Draws the bars of A and B, and the noise around the end of A's bar. If B's bar ends outside of the noise, the change is real. */
 function pairBars(
   values: Readonly<Record<Side, number | null>>,
   noise: number | null,
@@ -48,7 +48,7 @@ const pairHead = (title: string, values: readonly string[]): HTMLElement =>
     values.map((text) => h("span.pair-value", text)),
   );
 
-/* Groups figures by their scale. All times share a scale, and so do all shares. Each of the other figures has its own scale. */
+/* Groups figures by their scale. All times share one scale, and all shares another. Each other figure has its own. */
 function groupsOf(table: Figures, rows: readonly number[]) {
   const of = (unit: string) => rows.filter((row) => table.text(row, "unit") === unit);
   return [

@@ -5,7 +5,7 @@ import * as f from "../../format";
 import { figure, factsList, licences, heading, section } from "../../ui";
 import { tablesNamed, type View } from "../../view";
 
-/** Writes "A 8 ranks, 4 steps · B 8 ranks, 5 steps". */
+/** Writes a text such as "A 8 ranks, 4 steps · B 8 ranks, 5 steps". */
 export function describeSides(job: Job): string {
   const table = job.table("diff.side");
   const steps = (row: number) => (table.num(row, "steps") ? f.count(table.num(row, "steps")!, "whole step") : "no whole step marked");

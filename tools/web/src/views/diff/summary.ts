@@ -13,15 +13,15 @@ import { about, sideCards } from "./sides";
 
 const STEP: PlaceName = "overview.step.step_ns";
 
-/** Returns the state of B compared to A, by step time. */
+/** Returns the state of B compared with A, by step time. */
 function verdictState(job: Job): State {
   const table = job.table("diff.job");
-  // There is one state for the whole job, or one for each kind of step.
+  // one state for the whole job, or one for each kind of steps
   const states = table.all.filter((row) => table.text(row, "figure") === STEP).map((row) => stateOf(STEP, table.text(row, "verdict")));
   return states.includes("warn") ? "bad" : states.includes("good") ? "good" : "note";
 }
 
-/* Replaces the ASCII spellings that tmerge uses in terminals. */
+/* Replaces ASCII spellings, which tmerge uses in terminals. */
 const typeset = (text: string | null): string => prose(text).replaceAll(" -> ", " → ");
 
 function title(job: Job): HTMLElement {
