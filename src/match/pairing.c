@@ -11,7 +11,7 @@
 enum {
     PLACES = 16,  /* maximum shift of a run, in places */
     SAMPLES = 96, /* number of pairs from which a distance is measured */
-    BETTER = 5,   /* factor by which ends must be closer at a correct shift */
+    BETTER = 5,   /* at a wrong shift, ends are at least this many times as far apart */
     LEAST = 4     /* minimum number of kernels left to compare after a shift */
 };
 

@@ -75,7 +75,8 @@ bool tm_match_has_steps(const tm_timeline *timeline) {
     return !tm_timeline_lacks_compute(timeline);
 }
 
-/* If the launch is in no step, the step in which the event starts counts. */
+/* Returns the step of the launch. If the launch is in no step, returns the step that contains the
+ * start of the event. */
 int64_t tm_match_step(const tm_timeline *timeline, uint32_t row) {
     if (timeline->step[row] != TM_NO_STEP)
         return timeline->steps[timeline->step[row]].number;

@@ -6,9 +6,9 @@
 
 /**
  * Replaces the numbers of ranks in a trace's process groups by the job's numbers. Such numbers are
- * in the lists of kernels and of the metadata, in the starts of groups with a stride, and in the
- * peers of transfers. If a rank of a list is unknown in the job, the whole list counts as not
- * recorded.
+ * in the lists of ranks of kernels and of the metadata, in the first ranks of groups with a stride,
+ * and in the peers of transfers. If the job does not have a rank of a list, the whole list counts
+ * as not recorded.
  *
  * @param moves    as in tm_ranks_decide
  * @param replica  replica to which the trace belongs, as in tm_claim

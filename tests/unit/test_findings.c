@@ -222,7 +222,7 @@ TEST(findings_are_what_suspects_amount_to) {
     }
 }
 
-/* Without a suspect: the conditions that clear all ranks. */
+/* Jobs without a suspect, and whether the verdict may be that no rank is slow. */
 static const struct {
     int64_t window_ns, excess_ns; /* wait is 1,000, steps are 100,000 */
     double p;

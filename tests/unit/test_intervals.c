@@ -178,7 +178,8 @@ static int64_t assert_bits(const tm_intervals *set, const bool bits[SPAN]) {
     return length;
 }
 
-/* @param other  the bits are those that are also in this set; NULL: all of @p set */
+/* @param other  NULL if there is only one set
+ * @param bits   [t] whether time t is in @p set, and in @p other unless it is NULL */
 static void check_window(const tm_intervals *set, const tm_intervals *other, const bool bits[SPAN],
                          uint32_t *seed) {
     int64_t begin = next(seed) % SPAN, end = begin + next(seed) % 40, length = 0;

@@ -252,7 +252,8 @@ TEST(an_unmarked_step_is_compared_by_what_the_device_did) {
 }
 
 TEST(a_step_has_the_time_of_its_own_span_alone) {
-    /* Step 1 [0, 50) is in a, whose op ends at 60. Step 2 is in b, and begins 1000 later. */
+    /* Step 1 [0, 50) is in trace a, whose last operator ends at 60. Step 2 is in trace z, which
+     * begins 1000 after trace a. */
     static const event_spec first[] = {STEP("ProfilerStep#1", 0, 50), CALL(1, 1), OP(55, 5),
                                        KERNEL("gemm", 10, 20, 1, 7)};
     static const event_spec second[] = {STEP("ProfilerStep#2", 0, 100), CALL(1, 1),

@@ -373,7 +373,7 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
         int agrees;
     } rows[] = {
         {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
-        {1, 0, 5, 3, 1, 1},                              /* equal, whatever the next lane has */
+        {1, 0, 5, 3, 1, 1}, /* equals the run of rank 0, whatever lane 1 has */
         {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* counts differ */
         {2, 0, 5, 3, 0, 1},                              /* equals the first row */
         {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},

@@ -63,7 +63,7 @@ TEST(stages_are_one_behind_another) {
     }
 }
 
-/* An operation of two ranks: a sender and a receiver, or another kind. */
+/* An operation of two ranks: a transfer from one to the other, or an operation of another kind. */
 typedef struct pair {
     uint64_t group;
     int64_t from, to, begin_ns, to_end_ns;

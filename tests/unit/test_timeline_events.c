@@ -307,7 +307,8 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
     assert_int_equal(tm_operations_put(&b.operations, &b.plan, 1000, &b.dictionary, &out, &err),
                      TM_OK);
     block_reader r = read_block(&out);
-    /* Of one operation, one is shown. It begins at 10 ns, which zigzag encoding stores as 20. */
+    /* The page shows 1 operation, and the job has 1. It begins at 10 ns, which zigzag encoding
+     * stores as 20. */
     EXPECT_NUMBERS(&r, 1, 1, 20, TM_COLL_ALLREDUCE, 0, 0, 0);
     assert_int_equal(read_signed(&r), 0); /* step 0: the whole trace */
     EXPECT_NUMBERS(&r, 3);

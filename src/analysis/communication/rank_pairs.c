@@ -87,10 +87,11 @@ static const tm_column part_columns[N_P] = {
     [P_EXPECTED] = {"expected_bytes", TM_INT, "B", "As in collectives.pair."},
 };
 
-const tm_table_def tm_pair_part_def =
-    TM_PART_TABLE("collectives.pair_part",
-                  "A row for each pair of ranks and each of the two: its part of collectives.pair.",
-                  part_columns, N_P, P_RANK);
+const tm_table_def tm_pair_part_def = TM_PART_TABLE(
+    "collectives.pair_part",
+    "Two rows for each pair of ranks, one for each rank: the rank's part of the row in "
+    "collectives.pair.",
+    part_columns, N_P, P_RANK);
 
 typedef struct pair {
     int64_t from, to;

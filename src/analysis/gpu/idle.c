@@ -167,7 +167,7 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
                  "Cause of the largest part of the gap, in the words of idle.rank: input, "
                  "host_comm, alloc, sync, host_work, kernel_wait or other."},
     [G_AFTER] = {"after", TM_TEXT, "", "Name of the GPU event before the gap."},
-    [G_BEFORE] = {"before", TM_TEXT, "", "Name of the GPU event after the gap."},
+    [G_BEFORE] = {"before", TM_TEXT, "", "Name of the GPU event that follows the gap."},
     [G_HOST] =
         {"host", TM_TEXT, "",
          "Name of the calls that took more of the gap than calls of any other name, on the thread "

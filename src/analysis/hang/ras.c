@@ -252,7 +252,7 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
-/* State while the rows of an answer are added; if there are two answers, of the later one. */
+/* State while the rows of an answer are added. If there are two answers, this is the later one. */
 typedef struct reading {
     /* Vectors of tm_hang_gpu. In `world`, `number` is the GPU's global rank. In `moves`, it is the
      * number of collectives that the GPU launched between the two answers. */

@@ -27,7 +27,7 @@ enum {
 static const tm_column live_columns[N_LIVE_COLUMNS] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
-    [L_PLACE] = {"place", TM_INT, "", "Number of the group in the order of bytes, from 1."},
+    [L_PLACE] = {"place", TM_INT, "", "Position of the row in the order of bytes: 1 has most."},
     [L_CATEGORY] = {"category", TM_TEXT, "",
                     "Category of the blocks, as in memory.category. Null in the last row if it "
                     "sums the groups after the first 40."},

@@ -66,7 +66,7 @@ enum { S_FILE, S_DEVICE, S_PLACE, S_SITE, S_BLOCKS, S_BYTES, S_REQUESTED, S_PCT,
 static const tm_column site_columns[N_SITE] = {
     [S_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [S_DEVICE] = {"device", TM_INT, "", "Number of the device."},
-    [S_PLACE] = {"place", TM_INT, "", "Number of the place in the order of bytes, from 1."},
+    [S_PLACE] = {"place", TM_INT, "", "Position of the row in the order of bytes: 1 has most."},
     [S_SITE] = {"site", TM_TEXT, "",
                 "Innermost line of the user's own Python code on the stack of the allocation; "
                 "without such a line, the innermost frame. Null if no stack was recorded, and in "

@@ -64,7 +64,7 @@ static const tm_column columns[N_COLUMNS] = {
     [OPERATORS] = {"operators", TM_INT, "",
                    "Number of distinct operators of this type; null on level operator."},
     [OCCURRENCES] = {"occurrences", TM_INT, "",
-                     "Number of runs, over all ranks. On side device: number of kernels."},
+                     "Number of runs, over all ranks. If side is device, number of kernels."},
     [TOTAL] = {"total_ns", TM_INT, "ns",
                "Duration of all runs, including nested operators: sum over all ranks."},
     [SELF] = {"self_ns", TM_INT, "ns",

@@ -14,8 +14,8 @@ static const int64_t WAITING_CALL_NS = 3000;
  * waited. There are two reasons. The clocks of device and host differ by microseconds. A copy of
  * pageable memory returns once its last part is staged. */
 static const int64_t EARLY_NS = 40000, EARLY_LEAST_NS = 20000;
-/* A launch that takes longer than this and ends after the event that it launched waited for this
- * event. (Copies of pageable memory do so.) */
+/* Minimum duration of a launch that counts as waiting for the event that it launched. The launch
+ * must also end after this event. (Copies of pageable memory wait in this way.) */
 static const int64_t PAGEABLE_NS = 20000;
 /*
  * A launch counts as a wait for room in the queue if it took more than FULL_NS and more than

@@ -36,7 +36,7 @@ typedef struct tm_ways {
                        were last removed */
 } tm_ways;
 
-/** The ways to a node, and a length to add to them. */
+/** A node's label: the ways to the node. The label adds `plus` to the length of each way. */
 typedef struct tm_labels {
     struct tm_labels *next; /* free list */
     tm_ways *ways;
