@@ -327,7 +327,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
         {"",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20;",
          "exposed_copies critical 150 upper all"},
-        /* two directions at once: copies run in 620 ns, of which 20 overlap computation */
+        /* two directions at once: copies run in 620 ns; 20 of these overlap computation */
         {"memory_ns=620",
          "transfers.kind rank=0 kind=dtoh count=1 bytes=9 total_ns=9 union_ns=620 overlap_ns=20; "
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=600 overlap_ns=0;",

@@ -73,7 +73,7 @@ static const split splits[] = {
     /* three ranks. Gap [0, 6): 0 waits 6, caused by 1 and 2, 3 each. Gap [6, 10): 0 and 1 wait 4
      * each, so 2 causes 8 */
     {3, {0, 6, 10}, {20, 20, 20}, {10, 4, 0}, {0, 3, 11}, {{0}, {3}, {7, 4}}, 2, 4, "..."},
-    /* 1 and 2 arrive together: 0 waits 10, of which each causes 5 */
+    /* 1 and 2 arrive together: 0 waits 10, and each causes 5 of this */
     {3, {0, 10, 10}, {20, 20, 20}, {10, 0, 0}, {0, 5, 5}, {{0}, {5}, {5}}, -1, 0, ".xx"},
     {3, {7, 7, 7}, {20, 20, 20}, {0}, {0}, {{0}}, -1, 0, "xxx"},
     /* 0 ends at 4: 1 and 2 cause 2 each of its 4; 1 waits 4 for 2 */

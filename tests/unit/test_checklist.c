@@ -34,7 +34,7 @@ static const given edge[] = {
     {"phases.step", "rank=0 step=1 step_ns=1050 data_ns=50 forward_ns=350 backward_ns=400 "
                     "optimizer_ns=150 gpu_other_ns=99"},
     {"input.rank", "rank=0 waits=4 load_ns=100 step_ns=1000"},
-    /* 100 of 1,000 are exposed, of which 30 are waits. */
+    /* 100 of 1,000 are exposed. 30 of these are waits. */
     {"overlap.rank", "*window_ns=1000 compute_ns=730 comm_ns=200 exposed_comm_ns=100 "
                      "exposed_wait_ns=30 memory_ns=30"},
     {"transfers.kind", "*kind=htod host_memory=pinned count=1 bytes=1 union_ns=20 overlap_ns=0"},

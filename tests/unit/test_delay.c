@@ -69,11 +69,11 @@ static void begin(scene *s, const member *members) {
 
 static const member trials[][RANKS] = {
     /* All times in ns. Two ranks wait 100 each for the third: 200. Elsewhere they waited 10 and 30,
-     * a mean of 20. The third is 100 late, of which 70 - 20 are waiting: a half. */
+     * a mean of 20. The third is 100 late. 70 - 20 of this is waiting: a half. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
     /* The second ends at 50: it waits 50 of 150. Mean wait (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
-    /* Layer 1: the first waits 60, of which each of the others causes 30. Layer 2: the first two
+    /* Layer 1: the first waits 60. Each of the others causes 30 of this. Layer 2: the first two
      * wait 40 each for the third. The second is 60 later than the first and had waited 15 more, a
      * quarter: a quarter of its 30 is 7.5. The third causes 70 for the first and 40 for the second,
      * which begins at 60: their weighted mean begin is 2400 / 110, their mean wait (70 x 0 + 40 x
@@ -184,7 +184,7 @@ TEST(a_group_is_together_where_all_are_released) {
     }
 }
 
-/* Arrivals at 0, 60 and 100 ns. The first rank waits 100 ns, of which the second causes 30 and the
+/* Arrivals at 0, 60 and 100 ns. The first rank waits 100 ns. The second causes 30 of this, and the
  * third 70. The second waits 40 ns for the third. */
 static const member layers[] = {
     {0, 200, 0, 0, 0.0, 0}, {60, 200, 0, 0, 0.0, 0}, {100, 200, 0, 0, 0.0, 0}};
