@@ -12,12 +12,7 @@ static inline void read_rank(const char *path, const tm_format *format, const tm
     require(names != NULL);
     const tm_trace_file file = {.path = path, .unit = unit, .format = format};
     tm_status status = tm_trace_read(&file, names, NULL, &trace, &err);
-    if (status == TM_OK)
-        build(&trace, names);
-    else
-        require(status == TM_ERR_INPUT && err.status == status && err.message[0] != '\0');
-    tm_trace_free(&trace);
-    tm_names_destroy(names);
+    end_reading(status, &err, &trace, names);
 }
 
 /* Reads all ranks of a file. Does nothing if the format does not claim the file. */

@@ -6,6 +6,7 @@
  * The macro CELLS_DATABASE is the path of the database, CELLS_FORMAT is its format. */
 #include <sqlite3.h>
 
+#include "base/hash.h"
 #include "database.h"
 
 static sqlite3 *memory;
@@ -67,10 +68,7 @@ static size_t n_statements;
 
 int __wrap_sqlite3_prepare_v2(sqlite3 *db, const char *sql, int size, sqlite3_stmt **out,
                               const char **tail) {
-    const size_t n = strlen(sql);
-    uint64_t key = n;
-    for (size_t i = 0; i < n; i++)
-        key = (key ^ (unsigned char)sql[i]) * 0x100000001B3u;
+    const uint64_t key = tm_hash(TM_HASH_BEGIN, sql, strlen(sql));
     for (size_t i = 0; i < n_statements; i++)
         if (statements[i].key == key && !statements[i].in_use) {
             statements[i].in_use = true;

@@ -9,12 +9,7 @@ static void read_one(tm_source *source, const tm_unit *unit) {
     tm_trace trace;
     require(names != NULL);
     tm_status status = tm_trace_read_source(&tm_format_perfetto, source, unit, names, &trace, &err);
-    if (status == TM_OK)
-        build(&trace, names);
-    else
-        require(status == TM_ERR_INPUT && err.status == status && err.message[0] != '\0');
-    tm_trace_free(&trace);
-    tm_names_destroy(names);
+    end_reading(status, &err, &trace, names);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

@@ -112,6 +112,17 @@ static inline void build(tm_trace *trace, tm_names *names) {
 }
 
 /* Returns whether the format recognises the input by its first bytes. */
+/* Builds the trace that was read, or checks the reader's error. Frees the trace and the names. */
+static inline void end_reading(tm_status status, const tm_error *err, tm_trace *trace,
+                               tm_names *names) {
+    if (status == TM_OK)
+        build(trace, names);
+    else
+        require(status == TM_ERR_INPUT && err->status == status && err->message[0] != '\0');
+    tm_trace_free(trace);
+    tm_names_destroy(names);
+}
+
 static inline bool tell(const uint8_t *data, size_t size, const tm_format *format) {
     size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
     char *head = calloc(1, held + TM_JSON_PADDING);
@@ -135,14 +146,9 @@ static inline bool try_read(const uint8_t *data, size_t size, const tm_format *f
     tm_trace trace;
     require(names != NULL);
     tm_status status = tm_trace_read_source(format, source, unit, names, &trace, &err);
-    if (status == TM_OK) {
-        build(&trace, names);
-    } else {
-        require(status == TM_ERR_INPUT && err.status == status && err.message[0] != '\0');
+    if (status != TM_OK)
         require(err.offset >= -1 && err.offset <= tm_source_offset(source));
-    }
-    tm_trace_free(&trace);
-    tm_names_destroy(names);
+    end_reading(status, &err, &trace, names);
     tm_source_close(source);
     return true;
 }
