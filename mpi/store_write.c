@@ -12,10 +12,10 @@
 #include "store_layout.h"
 #include "timeline/packed_events.h"
 
-/* Number of chunks in a group. For each group, processes exchange the rows to pack, pack their
- * chunks, and send them to process 0 in one message. With groups of one chunk, they would wait
- * after every chunk. */
-enum { GROUP_CHUNKS = 64 };
+/* Number of chunks in a group: for each process, and at most. For each group, processes exchange
+ * the rows to pack, pack their chunks, and send them to process 0 in one message. With groups of
+ * one chunk, they would wait after every chunk. */
+enum { CHUNKS_EACH = 8, GROUP_CHUNKS = 64 };
 
 /* The chunks of a group that one process packed, as sent to process 0: their sizes (0 for a chunk
  * that could not be packed), then the chunks. */
@@ -66,7 +66,8 @@ static size_t packed_bound(const write_job *job) {
  * single chunk if chunks are long, because MPI counts bytes as int. */
 static size_t group_bytes(const write_job *job) {
     bool one = job->n_processes == 1 || job->chunk_rows > TM_STORE_CHUNK_ROWS;
-    size_t most = job->chunk_rows * sizeof(int64_t) * (one ? 1 : GROUP_CHUNKS);
+    size_t n = one ? 1 : (size_t)job->n_processes * CHUNKS_EACH;
+    size_t most = job->chunk_rows * sizeof(int64_t) * (n < GROUP_CHUNKS ? n : GROUP_CHUNKS);
     size_t all = tm_store_all_bytes(&job->layout, job->chunk_rows);
     return all < most ? all : most;
 }
@@ -125,15 +126,18 @@ static size_t array_of(const tm_record_column *column) {
                : column->array_at;
 }
 
-/* Opens the arrays that a group of chunks needs, and closes those of earlier columns. */
+/* Opens the arrays that a group of chunks needs, and closes those of earlier columns. A group often
+ * begins within the last column of the group before it. */
 static void open_arrays(write_job *job) {
     const tm_store_chunk *chunks = job->chunks.data;
     for (size_t i = 0; i < job->chunks.n; i++) {
         const size_t array = array_of(column_of(&chunks[i]));
-        for (size_t k = 0; k < job->plan->n_timelines && array != job->open; k++) {
+        if (i > 0 && array == job->open)
+            continue;
+        for (size_t k = 0; k < job->plan->n_timelines; k++) {
             tm_timeline *timeline = job->plan->timelines[k];
             if (i == 0)
-                tm_timeline_close(timeline);
+                tm_timeline_close_others(timeline, array);
             if (job->status == TM_OK)
                 job->status = tm_timeline_open_array(timeline, array, job->err);
         }

@@ -17,6 +17,10 @@ tm_status tm_timeline_open(tm_timeline *timeline, tm_error *err) TM_MUST_CHECK;
 /** Frees the open arrays of a packed timeline. Does nothing to other timelines. */
 void tm_timeline_close(tm_timeline *timeline);
 
+/** Like tm_timeline_close, but keeps the array whose pointer is at offset @p array in tm_timeline
+ * open, if it is open. */
+void tm_timeline_close_others(tm_timeline *timeline, size_t array);
+
 /** Like tm_timeline_open, for the array whose pointer is at offset @p array in tm_timeline. Does
  * nothing if this array is never packed. */
 tm_status tm_timeline_open_array(tm_timeline *timeline, size_t array, tm_error *err) TM_MUST_CHECK;

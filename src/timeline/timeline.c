@@ -298,11 +298,17 @@ tm_status tm_timeline_pack(tm_timeline *timeline, tm_error *err) {
     return TM_OK;
 }
 
-void tm_timeline_close(tm_timeline *timeline) {
+void tm_timeline_close_others(tm_timeline *timeline, size_t array) {
     for (size_t c = 0; c < N_COLUMNS && timeline->packed; c++) {
+        if (columns[c].at == array)
+            continue;
         free(data_of(timeline, &columns[c]));
         set_data(timeline, &columns[c], NULL);
     }
+}
+
+void tm_timeline_close(tm_timeline *timeline) {
+    tm_timeline_close_others(timeline, SIZE_MAX);
 }
 
 static tm_status open_column(tm_timeline *t, size_t c, tm_error *err) {

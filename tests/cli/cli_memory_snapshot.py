@@ -217,7 +217,7 @@ def test_small_timelines_are_reported_by_their_shape():
         equal((found['parameter']['peak_bytes'], *(found['activation'][name] for name in (
             'peak_bytes', 'peak_time_ns', 'records'))), (parameter, activation, at, records), document)
     for text, why in (('[]', 'has no records'), ('[[1, 2, 3]]', 'ends here is not'), ('[[1,2,3,8]]', 'ends here is not'),
-                      ('[[1,2,3,4],[[0]]]', '9 sizes'), ('[[1],[[0,0,0,0,0,0,0,0,0]],[1]]', 'sizes must end'),
+                      ('[[1,2,3,4],[[0]]]', '9 sizes'), ('[[1],[[0,0,0,0,0,0,0,0,0]],[1]]', 'row for each time'),
                       ('[[1,1],[[0,0,0,0,0,0,0,0,0]]]', 'one row for each time'), ('[[1,1,1,1]', 'ends inside'),
                       ('[["a",1,1,1]]', 'a number'), ('<html>', 'a picture'), ('{"a": 1}', '0x7b')):
         put('t.json', text.encode())
