@@ -288,6 +288,21 @@ static void change(input *in) {
     run_statement(c->set, c->row);
 }
 
+/* Checks from time to time that all changes were undone. Otherwise all later runs could fail early
+ * and test nothing. */
+static void check_database(void) {
+    enum { EVERY = 1000 };
+    static unsigned char *first;
+    static unsigned runs;
+    sqlite3_int64 size;
+    if (runs++ % EVERY != 0)
+        return;
+    unsigned char *now = sqlite3_serialize(memory, "main", &size, 0);
+    require(now && (!first || memcmp(first, now, (size_t)size) == 0));
+    sqlite3_free(first);
+    first = now;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static sqlite3_stmt *begin, *rollback;
     if (!memory) {
@@ -295,9 +310,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         begin = prepare(sqlite3_mprintf("BEGIN"));
         rollback = prepare(sqlite3_mprintf("ROLLBACK"));
     }
-    run_statement(begin, 0);
-    for (input in = {data, size}; in.size > 0;)
+    check_database();
+    for (input in = {data, size}; in.size > 0;) {
+        /* SQLite ends the transaction and undoes all changes when no row number is left. */
+        if (sqlite3_get_autocommit(memory))
+            run_statement(begin, 0);
         change(&in);
+    }
     read_database(CELLS_DATABASE, &CELLS_FORMAT);
     run_statement(rollback, 0);
     return 0;

@@ -111,7 +111,6 @@ static inline void build(tm_trace *trace, tm_names *names) {
     tm_classifier_destroy(context.classifier);
 }
 
-/* Returns whether the format recognises the input by its first bytes. */
 /* Builds the trace that was read, or checks the reader's error. Frees the trace and the names. */
 static inline void end_reading(tm_status status, const tm_error *err, tm_trace *trace,
                                tm_names *names) {
@@ -123,6 +122,7 @@ static inline void end_reading(tm_status status, const tm_error *err, tm_trace *
     tm_names_destroy(names);
 }
 
+/* Returns whether the format recognises the input by its first bytes. */
 static inline bool tell(const uint8_t *data, size_t size, const tm_format *format) {
     size_t held = size < TM_SNIFF_BYTES ? size : TM_SNIFF_BYTES;
     char *head = calloc(1, held + TM_JSON_PADDING);
