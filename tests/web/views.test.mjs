@@ -122,24 +122,6 @@ for (const [job, some] of Object.entries(SOME))
       (some.includes(`${theme} ${width}`) ? test : full)(`every view of the job ${job}, ${theme}, ${width} px`, (t) => everyView(t, job, { theme, width }));
 seldom("every view where the page is enlarged to 200 %", (t) => everyView(t, "many", { theme: "dark", width: 720, height: 450, scale: 2 }));
 
-/* Words and numbers of Summary that are in sight, without the list of views. Runs in the page. */
-function inSight() {
-  const texts = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT), range = document.createRange(), seen = [];
-  while (texts.nextNode()) {
-    range.selectNodeContents(texts.currentNode);
-    const { width, top } = range.getBoundingClientRect();
-    if (width > 0 && top < innerHeight && texts.currentNode.parentElement.checkVisibility()) seen.push(texts.currentNode.textContent);
-  }
-  return [seen.join(" ").match(/\p{L}[^\s]*/gu).length, seen.join(" ").match(/\d[\d\u202f.]*/g).length];
-}
-
-test("Summary says little above the fold", async (t) => {
-  if (jobs.real === null) return t.skip("no real traces");
-  const { page } = await open(jobs.real.page, { height: 900 });
-  const [words, numbers] = await page.evaluate(inSight);
-  assert.ok(words > 40 && words <= 120 && numbers > 8 && numbers <= 25, `${words} words, ${numbers} numbers`);
-});
-
 test("dumps without traces have a page of two views", async () => {
   const { page } = await open(jobs.dumps.page, { width: 800, ready: "hang" });
   assert.deepEqual(await listed(page), ["hang", "tables"]);

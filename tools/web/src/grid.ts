@@ -90,6 +90,7 @@ export interface GridOptions<N extends TableName = TableName> {
 }
 
 const FIRST = 100;
+const sorts = new Map<string, string>(); // the reader's sorts that no address has, by table, columns and default sort
 const LONG_NAME = 56; // a name up to this length fits in two lines, or next to a few short columns
 const NAME_LEAST = 26; // texts up to this length are not broken
 const NAME_SHORT = 12; // names up to this length are not broken
@@ -170,7 +171,8 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     hasValue = (column: ColumnOf<N>) => base.some((row) => (table.cell(row, column) ?? "") !== ""),
     columns = options.known ? all.filter(({ column }) => hasValue(column)) : all;
   let shown = options.first ?? FIRST;
-  let sort: Sort<N> = options.sort ?? "";
+  const place = [table.name, options.sort, ...all.map(({ column }) => column)].join();
+  let sort = ((options.onSort ? undefined : sorts.get(place)) ?? options.sort ?? "") as Sort<N>;
   const box = h("div.grid-box"),
     scroll = h("div.grid-scroll", { tabindex: 0, role: "region", "data-of": table.name });
   /* The label is set later, because headingOver() works only after the element is in the document. */
@@ -261,6 +263,7 @@ function drawn<N extends TableName>(table: Table<N>, options: GridOptions<N>, al
     const direction = sort === `-${column.column}` ? "descending" : sort === column.column ? "ascending" : undefined;
     const click = () => {
       sort = direction === "descending" ? column.column : direction === "ascending" ? "" : `-${column.column}`;
+      sorts.set(place, sort);
       options.onSort?.(sort);
       draw();
     };

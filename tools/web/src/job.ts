@@ -217,13 +217,14 @@ function withoutStraggler(job: Job): Verdict {
     link: several ? "Where each rank’s time goes" : "Where the time goes",
   };
 }
+/* Title of an advice and the view with its evidence. If the title is "", it is the first clause of the advice. */
 const RULES: Readonly<Record<string, readonly [string, string]>> = {
   recording: ["Record again", "about"],
-  straggler: ["Find what delays the straggler", "stragglers"],
+  straggler: ["", "stragglers"],
   uneven_stages: ["Divide the pipeline evenly", "whatif"],
   slow_network: ["Find why the network is slow", "communication"],
-  imbalance: ["Even out the compute load", "steps"],
-  late_ranks: ["Find what makes ranks late", "stragglers"],
+  imbalance: ["", "steps"],
+  late_ranks: ["", "stragglers"],
   input: ["Load data faster", "input"],
   small_kernels: ["Launch fewer, larger kernels", "kernels"],
   scheduler_gaps: ["Shorten the time between steps", "steps"],
@@ -259,26 +260,26 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   input_transfer: ["Hand data over in fewer, larger pieces", "xla"],
 };
 
-/* Returns the text of an advice. If it begins with the words of the title, cuts them off. */
+/* Returns the text of an advice. If it begins with the words of the title, cuts them off, unless parentheses follow. */
 function adviceText(text: string, title: string): string {
-  const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase());
+  const same = text.toLowerCase().replace(/'/g, "’").startsWith(title.toLowerCase()) && !text.startsWith(" (", title.length);
   const rest = same ? text.slice(title.length).replace(/^[\s:,;.]+/, "") : text;
   return /^[a-z]+ /.test(rest) ? rest[0]!.toUpperCase() + rest.slice(1) : rest;
 }
+
+const CLAUSE_END = / \(|[:;] |\.( |$)|, (?=in the|first|especially)/;
 
 /** Returns for a row of advice.item: a short title, the text without the words of the title, and the view with the evidence. */
 export function adviceItem(job: Job, row: number) {
   const table = job.table("advice.item");
   const rule = table.text(row, "rule") ?? "";
   const severity = table.text(row, "severity");
-  const ranks = table.text(row, "ranks");
   const [general, usual] = RULES[rule] ?? [rule.replace(/_/g, " "), "tables"];
   const view = usual === "input" && ofXla(job) ? "xla" : usual;
-  const who = ranks && ranks !== "all" ? `${/^\d+$/.test(ranks) ? "rank" : "ranks"} ${ranks}` : null,
-    named: Readonly<Record<string, string>> = { straggler: `Find what delays ${who}`, imbalance: `Find why ${who} computes most` },
-    title = (who !== null && named[rule]) || general,
+  const text = table.text(row, "text") ?? "",
+    title = general || text.split(CLAUSE_END)[0]!.replace(/'/g, "’"),
     state = (severity === "critical" ? "bad" : severity === "warning" ? "warn" : "note") as State;
-  return { state, title, text: adviceText(table.text(row, "text") ?? "", title), view };
+  return { state, title, text: adviceText(text, title), view };
 }
 
 export const GRAVEST: readonly State[] = ["bad", "warn", "note", "good"];

@@ -53,7 +53,7 @@ const ranks = part(
   ({ table }) => ({ column: "rank", draw: (row, write) => h(isNamed(table, row) ? "b" : "span", write(table.num(row, "rank"))) }),
   ({ job }) => facts.ranksOf(job).hosts.length > 1 && "host",
   ({ table }) => ({ column: "caused_share", label: "of all waiting", draw: (row) => shareBar(table, row) }),
-  "direct_ns: made others wait; indirect_ns: through others; last_arrivals: last in; collectives: of; tied<spare>",
+  "direct_ns: made others wait by itself; indirect_ns: through others; last_arrivals: last in; collectives: of; tied<spare>",
   ({ job }) => job.table("stragglers.step").n > 1 && "steps_led: most in steps",
   "excess_ns: longer by itself; excess_pct: of the steps; relative_speed: speed; wait_ns: waited",
   ({ table }) => table.all.some((row) => isNamed(table, row)) && "verdict<spare>",

@@ -11,24 +11,16 @@ import { href, type State, type View, tablesNamed } from "../view";
 type Overlap = ColumnOf<"overlap.rank">;
 
 const RANKS_MAX = 32;
-/* If there are more bars than LABELS_MAX, only every LABEL_EVERY-th bar and the bars of named ranks have labels. */
+/* If there are more bars than LABELS_MAX, only every LABEL_EVERY-th bar and the bars of named ranks have numbers. */
 const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
-const FIRST_MAX = 160; // maximum length; a longer first advice is shown without its examples
 
-/* Returns the first advice; null if the headline's evidence already says the same. */
-function doFirst(job: Job, evidence: string | null): string | null {
-  const table = job.table("advice.item");
-  if (table.n === 0 || table.text(0, "severity") === "note") return null;
-  const { text } = facts.adviceItem(job, 0);
-  return text === "" || text === evidence ? null : text.length > FIRST_MAX ? text.split(": ")[0]! : text;
-}
-
-/* Makes the title: the finding, the first advice and its saving. The evidence is folded. */
+/* Makes the title: the finding and its saving. The evidence is folded if there is advice. */
 function title(job: Job): HTMLElement {
   const found = facts.verdict(job),
-    first = doFirst(job, found.text),
+    items = job.table("advice.item"),
+    advised = items.n > 0 && items.text(0, "severity") !== "note" && facts.adviceItem(job, 0).text !== found.text,
     evidence = found.text && h("p.evidence", sentence(found.text));
   const text = facts.savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
@@ -42,14 +34,14 @@ function title(job: Job): HTMLElement {
     h(
       "div",
       h("h1", { tabindex: -1 }, prose(found.title)),
-      first === null ? evidence : h("p", sentence(first)),
+      !advised && evidence,
       !leads && saved,
       h("ul.checks", checked.map(check)),
       h(
         "details.why",
         h("summary", "Why"),
         leads && saved,
-        first !== null && evidence,
+        advised && evidence,
         h("p", link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
         h("div.findings", checked.map(findingBox)),
       ),
@@ -407,13 +399,12 @@ function rankBars(job: Job): HTMLElement {
   const torn = facts.cutShort(job);
   const rows: StackRow[] = overlap.rows.map((_, row) => ({
     label: `rank ${overlap.num(row, "rank")}`,
-    ...(overlap.n > LABELS_MAX && overlap.n <= RANKS_MAX ? { short: tickOf(job, row) } : {}),
     values: partsOf(overlap, row),
     href: href("ranks"),
     data: { "data-rank": overlap.num(row, "rank") ?? "" },
     ...(torn.has(overlap.num(row, "rank")) ? { state: "torn" as const } : {}),
   }));
-  const shown = rows.length <= RANKS_MAX ? withMissing(job, rows) : someRanks(job, rows);
+  const shown = rows.length <= RANKS_MAX ? numbered(job, withMissing(job, rows)) : someRanks(job, rows);
   const more = overlap.n + overlap.leftOut - shown.length;
   const most = Math.max(...shown.map((row) => f.sum(row.values)));
   return section(
@@ -425,13 +416,12 @@ function rankBars(job: Job): HTMLElement {
   );
 }
 
-/* Returns the rank of a bar as its label; "" if the bar has none. */
-function tickOf(job: Job, row: number): string {
-  const rank = job.table("overlap.rank").num(row, "rank"),
-    blame = job.table("stragglers.rank");
-  const at = blame.find({ rank });
-  const named = at >= 0 && blame.text(at, "verdict") === "straggler";
-  return named || row % LABEL_EVERY === 0 ? `${rank}` : "";
+/* Labels bars with the numbers of their ranks. Only the first label has the word "rank". */
+function numbered(job: Job, rows: readonly StackRow[]): StackRow[] {
+  const table = job.table("stragglers.rank"),
+    named = new Set(table.all.filter((row) => table.text(row, "verdict") === "straggler").map((row) => `rank ${table.num(row, "rank")}`));
+  const isShown = (label: string, i: number) => rows.length <= LABELS_MAX || i % LABEL_EVERY === 0 || named.has(label);
+  return rows.map((row, i) => ({ ...row, short: i === 0 ? row.label : isShown(row.label, i) ? row.label.replace("rank ", "") : "" }));
 }
 
 /* Adds a row for each rank without a trace. If that makes too many rows, adds none; the text below then names these ranks. */
@@ -466,6 +456,8 @@ function stepBars(job: Job): HTMLElement | null {
   return section(
     `Where each step’s time goes${facts.severalRanks(job) ? ", mean of ranks" : ""}`,
     some && "Ranks that recorded only a part of a step are left out of its mean.",
+    rows.some(({ state }) => state) && "Pale and hatched: every rank recorded only a part of the step.",
+    partsLegend(rows),
     stacks(rows),
   );
 }
@@ -516,7 +508,7 @@ function adviceList(job: Job): HTMLElement {
       sign(item.state),
       h(
         "div",
-        h("div.advice-head", h("a", { href: href(item.view) }, item.title), h("span.advice-amount", amount(job, row))),
+        h("div.advice-head", h("a", { href: href(item.view) }, prose(item.title)), h("span.advice-amount", amount(job, row))),
         h(
           "details",
           h("summary", "How"),
@@ -617,7 +609,7 @@ export const summary: View = {
       integrity(job),
       differs(job),
       title(job),
-      h("div.columns", rankBars(job), adviceList(job)),
+      h("div.columns", adviceList(job), rankBars(job)),
       h(
         "details.more",
         { open: incomplete(job) },

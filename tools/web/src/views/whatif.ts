@@ -328,7 +328,7 @@ function stepStrip(job: Job, path: readonly Piece[]): HTMLElement | null {
   };
   return section(
     "Step by step",
-    `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}`,
+    `Columns from 0 to ${f.scaled(most, unit)} ${unit.name}; one leads to the step’s path.${each > 1 ? ` Each is the longest ${table.leftOut > 0 ? "that this page holds " : ""}of ${each} steps.` : ""}${columns.some((row) => table.cell(row, "partial") === true) ? " Hatched: not all ranks recorded the step." : ""}`,
     legend(`saved: Saved with everything at ${paceWord(job)}; ideal: What is left`),
     h("div.step-strip", columns.map(column)),
   );
