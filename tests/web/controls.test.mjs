@@ -29,6 +29,18 @@ test("a heading sorts: largest first, smallest first, as it was; nulls last", as
   assert.deepEqual(["-n", "n", "", "other"].map((sort) => sortRows(table, [0, 1, 2, 3, 4], sort)), [[2, 0, 4, 1, 3], [4, 0, 2, 1, 3], [0, 1, 2, 3, 4], [0, 1, 2, 3, 4]], "nulls last");
 });
 
+test("a table keeps its sort when the reader comes back, and the list of views stays in sight", async () => {
+  const { page } = await open(job.page, { hash: "#communication", height: 420 });
+  const sorted = () => page.$eval("[data-of='collectives.instance'] th[aria-sort] button", (e) => e.dataset.name);
+  assert.equal(await sorted(), "exposed_ns");
+  await page.click("[data-of='collectives.instance'] button[data-name='wait_ns']");
+  for (const view of ["#summary", "#communication"]) await visit(page, view);
+  assert.equal(await sorted(), "wait_ns");
+  await page.evaluate(() => scrollTo(0, 1000));
+  const list = await page.$eval("nav.rail", (e) => [e.getBoundingClientRect().top, e.getBoundingClientRect().bottom, e.scrollHeight > e.clientHeight]);
+  assert.deepEqual(list, [0, 420, true], "with its own scroll");
+});
+
 test("kernels' names are short where they differ, whole on hover, and copied whole by a key", async () => {
   const { shortNames } = await moduleOf("dom.ts"), gemm = (n) => `void at::native::gemm<${n}>(int)`;
   assert.deepEqual(shortNames(["void a::b<1>(int)", gemm(1), gemm(2), gemm(1), "Memcpy HtoD (Pinned -> Device)"], 56),

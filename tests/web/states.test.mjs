@@ -34,7 +34,7 @@ test("one rank: nothing is compared", () => of("one-rank", async (page) => {
   assert.ok(!(await listed(page)).includes("stragglers"));
   assert.match(await h1(page), /^One rank: its GPU computes for \d+(\.\d)?\s% of the .* from its first work to its last/);
   assert.deepEqual(await figure(page, "Load balance"), ["–", "one rank"]);
-  assert.match(await main(page), /step’s time goes\s+step 0\s/);
+  assert.match(await main(page), /step’s time goes\s+Compute\s[^,]*step 0\s/);
   assert.doesNotMatch(await main(page), /across ranks/);
   await visit(page, "#steps");
   assert.ok(!/How even|Who made|made others wait/.test(await main(page)), "a comparison of one rank");
