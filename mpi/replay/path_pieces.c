@@ -40,8 +40,10 @@ static tm_status decide(const tm_graph *graph, decided *d, tm_error *err) {
 static tm_status collect_boundaries(const tm_replay_ranks *r, decided *d, tm_vec *arrivals,
                                     tm_vec *ends, tm_error *err) {
     for (size_t i = 0; i < r->n; i++) {
+        TM_TRY(tm_graph_open(&r->graphs[i], err));
         TM_TRY(decide(&r->graphs[i], d, err));
         TM_TRY(tm_path_boundaries(&r->graphs[i], d->boundaries, arrivals, ends, err));
+        tm_replay_close_graph(r, i);
         d->kept[i] = d->edges;
         d->edges = NULL;
     }
@@ -118,8 +120,11 @@ static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec
         qsort(hops->data, hops->n, hops->size, by_rank);
     for (size_t i = 0; i < r->n; i++) {
         const own_hops own = hops_of(hops, r->timelines[i].rank);
-        if (own.n > 0 && !r->graphs[i].in_batch)
-            TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d->kept[i], own, pieces, err));
+        if (own.n == 0 || r->graphs[i].in_batch)
+            continue;
+        TM_TRY(tm_graph_open(&r->graphs[i], err));
+        TM_TRY(fill_rank(&r->graphs[i], &r->timelines[i], d->kept[i], own, pieces, err));
+        tm_replay_close_graph(r, i);
     }
     for (size_t c = 0; c < n_batches; c++)
         TM_TRY(fill_batch(r, &batches[c], d, hops, pieces, err));

@@ -225,9 +225,14 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     return status;
 }
 
-static void sum_durations(tm_replay_ranks *r, size_t i) {
+static void sum_rank(tm_replay_ranks *r, size_t i) {
     const tm_timeline *t = &r->timelines[i];
-    const uint32_t end = tm_timeline_work_end(t);
+    const tm_graph *g = &r->graphs[i];
+    const uint32_t end = tm_timeline_work_end(t),
+                   n_edges = g->n_nodes > 0 ? g->first[g->n_nodes] : 0;
+    for (size_t e = 0; e < n_edges; e++)
+        if (g->edges[e].kind == TM_EDGE_COMM)
+            r->unmatched_ns += tm_graph_weight(g, &g->edges[e]).ns;
     for (size_t row = 0; row < t->n_events; row++) {
         if (t->role[row] == TM_ROLE_COMMUNICATION)
             r->comm_ns += row < end ? t->duration_ns[row] : 0;
@@ -236,10 +241,16 @@ static void sum_durations(tm_replay_ranks *r, size_t i) {
     }
 }
 
-/* Sums the durations of a rank. Then packs the rank's events if `packs` is set. From here on, only
- * scenarios and the comparison of stages read the events. */
-static tm_status pack_events(tm_replay_ranks *r, size_t i, tm_error *err) {
-    sum_durations(r, i);
+void tm_replay_close_graph(const tm_replay_ranks *ranks, size_t i) {
+    if (ranks->packs && !tm_models_may_use(&ranks->graphs[i]))
+        tm_graph_close(&ranks->graphs[i]);
+}
+
+/* Adds a rank to the sums. Then closes its graph, and packs its events if `packs` is set. From here
+ * on, only scenarios and the comparison of stages read the events. */
+static tm_status finish_rank(tm_replay_ranks *r, size_t i, tm_error *err) {
+    sum_rank(r, i);
+    tm_replay_close_graph(r, i);
     return r->packs ? tm_timeline_pack(&r->timelines[i], err) : TM_OK;
 }
 
@@ -250,7 +261,7 @@ static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error
         size_t n = visits_of(r, i, &next);
         TM_TRY(make_graph(r, i, pairs, visits, n, err));
         tm_drafts_done(&r->drafts, i);
-        TM_TRY(pack_events(r, i, err));
+        TM_TRY(finish_rank(r, i, err));
         next += n;
     }
     tm_drafts_free(&r->drafts);
@@ -446,6 +457,7 @@ static tm_status reduce_graph(const tm_replay_ranks *r, size_t i, const tm_repla
     name_rows(r, weigh, i);
     if (weigh->n_sets == 0 || r->graphs[i].n_nodes == 0)
         return TM_OK;
+    TM_TRY(tm_graph_open(&r->graphs[i], err));
     TM_TRY(
         tm_reduce(&r->graphs[i], weigh->n_sets, weigh->graph, weigh->context, weigh->words, err));
     return reserve_words(weigh->words, before, r->n - 1 - i) ? TM_OK : tm_fail_memory(err);
@@ -477,14 +489,26 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
                            tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(ranks, &n_batches);
-    for (size_t i = 0; i < ranks->n; i++)
+    for (size_t i = 0; i < ranks->n; i++) {
         for (size_t k = 0; k < n; k++)
             TM_TRY(reduce_graph(ranks, i, &weighs[k], err));
+        tm_replay_close_graph(ranks, i);
+    }
     for (size_t c = 0; c < n_batches; c++) {
         if (batches[c].n > 0 && !tm_batch_peers(&batches[c], &ranks->places, ranks->workspace))
             return tm_fail_memory(err);
         for (size_t k = 0; k < n && batches[c].n > 0; k++)
             TM_TRY(reduce_batch(ranks, &batches[c], n_batches - 1 - c, &weighs[k], err));
+    }
+    return TM_OK;
+}
+
+/* Sets the usual weights of all edges. */
+static tm_status set_peers(tm_replay_ranks *r, tm_error *err) {
+    for (size_t i = 0; i < r->n; i++) {
+        TM_TRY(tm_graph_open(&r->graphs[i], err));
+        TM_TRY(tm_peers_set(&r->graphs[i], &r->items[i], &r->places, i, err));
+        tm_replay_close_graph(r, i);
     }
     return TM_OK;
 }
@@ -521,9 +545,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->places.of_steps = ranks->n_ranks == 1 ? ranks->names : NULL;
     ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops) {
+        ranks->packs = false; /* graphs of operations stay open, and their events are few */
         TM_TRY(tm_mpi_ops_graphs(ranks, err));
         for (size_t i = 0; i < ranks->n; i++)
-            sum_durations(ranks, i);
+            sum_rank(ranks, i);
         return gather_facts(ranks, err);
     }
     tm_status status = send_visits(ranks, err);
@@ -542,9 +567,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_extras(ranks, err);
-    for (size_t i = 0; i < ranks->n && status == TM_OK; i++)
-        status = tm_peers_set(&ranks->graphs[i], &ranks->items[i], &ranks->places, i, err);
-    status = tm_mpi_agree(ranks->comm, status, err);
+    status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_peers(ranks, err) : status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);
     status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_events(ranks, err) : status, err);

@@ -27,6 +27,8 @@ typedef struct tm_replay_ranks {
     int64_t comm_ns;      /* total duration of this process's communication kernels */
     int64_t work_ns;      /* total duration of the other GPU events that belong to steps, on this
                              process's ranks that have a graph */
+    int64_t unmatched_ns; /* recorded time of this process's edges of kind TM_EDGE_COMM, except
+                             those of batches */
     bool is_ops;          /* the traces contain operations instead of kernels */
     bool warm_up;         /* graphs start with the warm-up (TM_STEP_LEAD_IN) */
     tm_vec visits; /* vector of tm_replay_visit: participations of this process's ranks, sorted by
@@ -34,8 +36,9 @@ typedef struct tm_replay_ranks {
     tm_drafts drafts;     /* owned; recorded events; set only while graphs are built */
     tm_peer_items *items; /* owned; [n] weights to compare; set only while graphs are built */
     tm_graph *graphs;     /* owned; [n] graphs; the graph of a rank in a batch is empty */
-    bool packs;           /* the events of a rank are packed after the rank's graph is built
-                             (timeline/packed_events.h) */
+    bool packs;           /* after a rank's graph is built, the rank's events are packed
+                             (timeline/packed_events.h), and its graph is closed while it is not
+                             used, unless it may be the model of a batch */
     bool alone;           /* no rank is in a batch */
     tm_models models;
     tm_peer_places places;
@@ -57,6 +60,9 @@ static inline tm_batch *tm_replay_batches(const tm_replay_ranks *ranks, size_t *
     *n = ranks->models.batches.n;
     return ranks->models.batches.data;
 }
+
+/** Closes the graph of rank @p i if `packs` is set, unless it may be the model of a batch. */
+void tm_replay_close_graph(const tm_replay_ranks *ranks, size_t i);
 
 /** Sends the elements of @p own to every process. Afterwards, @p all contains the elements of all
  * processes, and @p own is empty. Collective: over comm. TM_OK; TM_ERR_FAULT. */

@@ -118,8 +118,10 @@ static bool find_ranks(finder *f) {
     bool ok = f->late != NULL;
     for (size_t i = 0; i < job->n_operations && ok; i++)
         ok = tm_keys_add(&f->places, &job->operations[i].operation) != TM_NO_KEY;
-    for (size_t i = 0; i < f->r->n && ok; i++)
-        ok = find_rank(f, i);
+    for (size_t i = 0; i < f->r->n && ok; i++) {
+        ok = tm_graph_open(&f->r->graphs[i], NULL) == TM_OK && find_rank(f, i);
+        tm_replay_close_graph(f->r, i);
+    }
     for (size_t c = 0; c < n && ok; c++)
         ok = batches[c].n == 0 || find_batch(f, &batches[c]);
     return ok;

@@ -17,13 +17,10 @@ static bool is_asked_for(const tm_list *steps, int64_t number) {
  * inferred waits, steps), and the largest clock uncertainty. */
 static void sum_ranks(const tm_replay_ranks *r, tm_replay_result *result) {
     enum { COMM, UNMATCHED, INFERRED, BLOCKED, WINDOWS, MARKED, N_SUMS };
-    int64_t sums[N_SUMS] = {[COMM] = r->comm_ns}, uncertainty = 0;
+    int64_t sums[N_SUMS] = {[COMM] = r->comm_ns, [UNMATCHED] = r->unmatched_ns}, uncertainty = 0;
     for (size_t i = 0; i < r->n; i++) {
         const tm_graph *g = &r->graphs[i];
         const tm_timeline *t = &r->timelines[i];
-        for (size_t e = 0; e < (g->n_nodes > 0 ? g->first[g->n_nodes] : 0); e++)
-            sums[UNMATCHED] +=
-                g->edges[e].kind == TM_EDGE_COMM ? tm_graph_weight(g, &g->edges[e]).ns : 0;
         sums[INFERRED] += g->in_batch ? 0 : g->n_inferred;
         sums[BLOCKED] += g->blocked_ns;
         int64_t before_ns = sums[WINDOWS];

@@ -124,6 +124,19 @@ static void set_events(built *b) {
     free(rows);
 }
 
+/* Opening a closed graph restores the recorded times, and the edges that the tests expect. */
+static void check_close(tm_graph *graph, tm_error *err) {
+    const size_t bytes = graph->n_nodes * sizeof *graph->ns;
+    int64_t *ns = malloc(bytes + 1);
+    assert_non_null(ns);
+    memcpy(ns, graph->ns, bytes);
+    tm_graph_close(graph);
+    assert_null(graph->first);
+    assert_ok(tm_graph_open(graph, err));
+    assert_memory_equal(ns, graph->ns, bytes);
+    free(ns);
+}
+
 static void build(built *b, const tm_replay_visit *visits, size_t n) {
     tm_recorded recorded;
     const tm_timebase base = base_of(&b->t);
@@ -131,6 +144,7 @@ static void build(built *b, const tm_replay_visit *visits, size_t n) {
     assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
     assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
+    check_close(&b->graph, &b->g.err);
     set_events(b);
 }
 

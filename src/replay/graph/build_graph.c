@@ -226,11 +226,12 @@ bool tm_maker_loose(tm_maker *m) {
                            .apart = TM_WEIGHTS(),
                            .n_inferred = m->recorded->streams ? m->recorded->n_guessed
                                                               : (int64_t)m->waits->n};
-    /* Estimated number of edges: three lead to an event, two to a call, and few to other nodes. */
+    /* Estimated number of edges: three lead to an event, two to a call, and few to other nodes. If
+     * it were too low, a third of the memory would be left unused. */
     size_t usual =
         3 * draft->events.n + 2 * draft->calls.n + m->waits->n + draft->timeline->n_steps;
-    return tm_maker_grow(m, usual) && tm_maker_events(m) && tm_maker_calls(m) && add_visits(m) &&
-           add_steps(m) && cut_at_root(m);
+    return tm_maker_grow(m, usual + usual / 16) && tm_maker_events(m) && tm_maker_calls(m) &&
+           add_visits(m) && add_steps(m) && cut_at_root(m);
 }
 
 tm_status tm_graph_build(const tm_recorded *recorded, const tm_vec *waits,

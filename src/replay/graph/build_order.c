@@ -248,16 +248,54 @@ bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items, 
     return events || graph->n_nodes == 0;
 }
 
+/* Returns the time at which an edge lets its node happen [ns]. */
+static int64_t reached_ns(const tm_graph *graph, const tm_edge *edge) {
+    return tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns;
+}
+
 size_t tm_graph_wrong(const tm_graph *graph) {
     size_t wrong = 0;
     for (size_t v = 0; v < graph->n_nodes; v++) {
         int64_t ns = INT64_MIN;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const tm_edge *edge = &graph->edges[e];
-            int64_t reached = tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns;
+            const int64_t reached = reached_ns(graph, &graph->edges[e]);
             ns = reached > ns ? reached : ns;
         }
         wrong += ns != graph->ns[v];
     }
     return wrong;
+}
+
+void tm_graph_close(tm_graph *graph) {
+    for (size_t v = 0; v < graph->n_nodes && graph->first; v++)
+        graph->edges[graph->first[v + 1] - 1].last = 1;
+    free(graph->ns);
+    free(graph->first);
+    graph->ns = NULL;
+    graph->first = NULL;
+}
+
+tm_status tm_graph_open(tm_graph *graph, tm_error *err) {
+    if (graph->first || graph->n_nodes == 0)
+        return TM_OK;
+    graph->ns = malloc((graph->n_nodes + 1) * sizeof *graph->ns);
+    graph->first = malloc((graph->n_nodes + 1) * sizeof *graph->first);
+    if (!graph->ns || !graph->first) {
+        free(graph->ns);
+        free(graph->first);
+        graph->ns = NULL;
+        graph->first = NULL;
+        return tm_fail_memory(err);
+    }
+    const tm_edge *edge = graph->edges;
+    for (size_t v = 0; v < graph->n_nodes; v++) {
+        graph->first[v] = (uint32_t)(edge - graph->edges);
+        graph->ns[v] = reached_ns(graph, edge);
+        while (!edge++->last) {
+            const int64_t reached = reached_ns(graph, edge);
+            graph->ns[v] = reached > graph->ns[v] ? reached : graph->ns[v];
+        }
+    }
+    graph->first[graph->n_nodes] = (uint32_t)(edge - graph->edges);
+    return TM_OK;
 }

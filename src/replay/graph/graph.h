@@ -124,10 +124,10 @@ static inline bool tm_weights_set(tm_weights *weights, size_t i, const tm_weight
 
 /** An edge can store a weight with |ns| < TM_EDGE_NS and |peer_ns - ns| < TM_EDGE_MORE if over_ns
  * is 0. The masks select the bits of the edge's fields. */
-enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 24 };
+enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 23 };
 #define TM_EDGE_NS_BITS 0xfffffffU
 #define TM_EDGE_KIND_BITS 0xfU
-#define TM_EDGE_MORE_BITS 0x1ffffffU
+#define TM_EDGE_MORE_BITS 0xffffffU
 #define TM_EDGE_FLAG_BITS 0x7fU
 
 typedef struct tm_edge {
@@ -137,8 +137,9 @@ typedef struct tm_edge {
                          edge cannot store the weight, and `more` is the index of the weight in
                          tm_graph.apart */
     uint32_t kind : 4;  /* tm_edge_kind */
-    uint32_t more : 25; /* low 25 bits of peer_ns - ns; the weight's over_ns is then 0 */
+    uint32_t more : 24; /* low 24 bits of peer_ns - ns; the weight's over_ns is then 0 */
     uint32_t flags : 7;
+    uint32_t last : 1; /* the edge is the last one that leads to its node; see tm_graph_close */
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
@@ -161,7 +162,8 @@ typedef struct tm_graph_step {
 typedef struct tm_graph {
     int64_t rank;
     size_t n_nodes;
-    int64_t *ns;     /* [n_nodes] recorded time of each node, in replay time [ns] (timebase.h) */
+    int64_t *ns;     /* [n_nodes] recorded time of each node, in replay time [ns] (timebase.h). NULL
+                        if the graph is closed (tm_graph_close) */
     uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step. NULL until
                         tm_graph_set_events is called */
     /* [n_nodes] 2 x (index of the item), plus 1 if the node is the item's end. The items are the
@@ -169,7 +171,7 @@ typedef struct tm_graph {
      * is NULL unless there are batches. */
     uint32_t *parts;
     uint32_t *first;    /* [n_nodes + 1] the edges that lead to node v are edges[first[v]] to
-                           edges[first[v + 1] - 1] */
+                           edges[first[v + 1] - 1]. NULL if the graph is closed */
     tm_edge *edges;     /* every edge leads from an earlier node to a later node */
     tm_weights apart;   /* weights that do not fit into their edges */
     uint8_t *fixes;     /* [edges] the part of the user's scenario that applies to the edge, counted
@@ -184,6 +186,15 @@ typedef struct tm_graph {
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);
+
+/** Frees `ns` and `first`, which take half of a graph's memory and can be computed from the edges.
+ * Does nothing to a graph that is closed or has no nodes.
+ * @param graph  graph with tm_graph_wrong() == 0, in which each node has an edge */
+void tm_graph_close(tm_graph *graph);
+
+/** Computes `ns` and `first` of a graph that is closed. Does nothing to other graphs. TM_OK;
+ * TM_ERR_FAULT when out of memory: the graph is then still closed. */
+tm_status tm_graph_open(tm_graph *graph, tm_error *err) TM_MUST_CHECK;
 
 static inline tm_weight tm_graph_weight(const tm_graph *graph, const tm_edge *edge) {
     if (edge->ns != TM_EDGE_NS) {

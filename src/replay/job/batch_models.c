@@ -10,8 +10,8 @@
  * all its ranks differ. */
 enum {
     LATEST = 8,
-    MOST_EDGES = 1 << 16 /* Ranks with more edges join no batch, because the weights would not fit
-                            into the caches. */
+    MOST_EDGES = 1 << 16 /* Ranks with more loose edges join no batch, because the weights would not
+                            fit into the caches. */
 };
 
 /* If a weight on the first rank is longer than this, it gets a wide row, because it may be too long
@@ -471,6 +471,10 @@ tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_
     models->weights = m.weights;
     models->causes = m.causes;
     return status;
+}
+
+bool tm_models_may_use(const tm_graph *graph) {
+    return graph->first && graph->first[graph->n_nodes] <= MOST_EDGES + graph->n_nodes;
 }
 
 static void fill_lanes(tm_batch *batch, size_t n_wide) {

@@ -63,6 +63,9 @@ typedef struct tm_model_rank {
     uint32_t index; /* index of the rank in its process */
 } tm_model_rank;
 
+/** Returns whether a graph that is open may have become the model of a batch. */
+bool tm_models_may_use(const tm_graph *graph);
+
 /**
  * Like tm_graph_build. If the rank joins a batch, however, the rank's graph stays empty, and
  * in_batch is set.
