@@ -40,12 +40,12 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "Verdict on the change. added or removed: only B or only A has the kernel. slower or faster: "
      "the time changes by more than noise_ns. more or fewer calls: the number of calls changes by "
      "at least 2 %, but the time by at most noise_ns. unclear: the change may be chance. same: no "
-     "change. too few steps: A or B has under 3 steps. If the column per is call, noise is "
-     "unknown, and there are other words: differs (a change of at least 2 %) or unclear (a smaller "
-     "change)."},
+     "change. too few steps: A or B has under 3 steps. If times are divided by calls (per = "
+     "call), noise is unknown, and there are other words: differs (a change of at least 2 %) or "
+     "unclear (a smaller change)."},
     {"a_ns", TM_INT, "ns",
      "Time of the kernel in A, per rank and step (from kernels.kernel.total_ns); 0 if it did not "
-     "run. If per is call: mean duration of a call; null without calls."},
+     "run. If per = call: mean duration of a call; null without calls."},
     {"b_ns", TM_INT, "ns", "Time of the kernel in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "Change of the time from A to B: b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "Change of the time relative to A: 100 change_ns / a_ns."},
@@ -55,7 +55,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
      "compute_ns, as if kernels varied independently. Communication: the noise of comm_ns, without "
      "such a factor. Null with too few steps, or if only A or B has the kernel."},
     {"a_calls", TM_REAL, "",
-     "Number of calls in A, per rank and step (from kernels.kernel.calls). If per is call: per "
+     "Number of calls in A, per rank and step (from kernels.kernel.calls). If per = call: per "
      "rank, over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "",
@@ -70,7 +70,7 @@ static const tm_column kernel_columns[N_KERNEL] = {
 const tm_table_def tm_diff_kernel_def = {
     .name = "diff.kernel",
     .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
-           "is call, rows are sorted by the change times the number of calls in A; then come names "
+           "= call, rows are sorted by the change times the number of calls in A; then come names "
            "that only A or only B has, with the longest time per rank first.",
     .columns = kernel_columns,
     .n_columns = N_KERNEL,
@@ -86,7 +86,7 @@ static const tm_column operator_columns[N_OPERATOR] = {
      "the store may have left them out."},
     {"a_ns", TM_INT, "ns",
      "Device time of the operator in A (from calls.call.device_self_ns), per rank and step; per "
-     "call if per is call."},
+     "call if per = call."},
     {"b_ns", TM_INT, "ns", "Device time of the operator in B, computed in the same way as a_ns."},
     {"change_ns", TM_INT, "ns", "Change of the device time from A to B: b_ns - a_ns."},
     {"change_pct", TM_REAL, "%", "Change of the device time relative to A: 100 change_ns / a_ns."},
@@ -95,13 +95,13 @@ static const tm_column operator_columns[N_OPERATOR] = {
      "times: 10 % of the larger time, or the difference between the ranks of A or B if that is "
      "larger."},
     {"a_calls", TM_REAL, "",
-     "Number of calls in A (from calls.call.calls), per rank and step. If per is call: per rank, "
+     "Number of calls in A (from calls.call.calls), per rank and step. If per = call: per rank, "
      "over the whole recording."},
     {"b_calls", TM_REAL, "", "Number of calls in B, computed in the same way as a_calls."},
     {"per", TM_TEXT, "", "Divisor of times and calls: step or call, as in diff.kernel."},
     {"a_host_ns", TM_INT, "ns",
      "Host time of the operator in A (from calls.call.host_self_ns), per rank and step; per call "
-     "if per is call."},
+     "if per = call."},
     {"b_host_ns", TM_INT, "ns",
      "Host time of the operator in B, computed in the same way as a_host_ns."},
     {"host_change_ns", TM_INT, "ns", "Change of the host time from A to B: b_host_ns - a_host_ns."},

@@ -59,9 +59,10 @@ bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t of
 
 /** The possible results of tm_run_meet. */
 typedef enum tm_meeting {
-    TM_MEETS,   /* the mark's partner, which ends at the expected time, within the noise */
+    TM_MEETS,   /* the mark's partner (tm_run_partner); its end differs from the expected time by at
+                   most tm_mark_noise + slack_ns */
     TM_ANOTHER, /* another operation (with another token or step) that has no partner in this run */
-    TM_NOTHING
+    TM_NOTHING  /* neither: no mark is near, or the nearest one fits the mark or has a partner */
 } tm_meeting;
 
 /** Finds what the other run has at the time of mark @p i. The offset may be wrong by up to

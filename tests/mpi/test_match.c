@@ -300,9 +300,10 @@ static void check_exposed(const share *s) {
     assert_int_equal(int_at(find(s, "overlap.rank"), 1, "exposed_comm_ns"), 100);
 }
 
-/* From 100 on, rank 0 waits for rank 1, whose recording starts at 150. So nothing before 160
- * counts. Rank 0: all-reduce [160, 180) = 20, all-gather [160, 180) + [220, 250) = 50. Rank 1:
- * all-reduce 40, all-gather [160, 250) = 90. */
+/* From 100 on, rank 0 waits for rank 1, whose recording starts only at 150: an opening
+ * (mpi/opening.h). It ends when rank 1 arrives, at 160, and nothing before that counts. Rank 0:
+ * all-reduce [160, 180) = 20, all-gather [160, 180) + [220, 250) = 50. Rank 1: all-reduce 40,
+ * all-gather [160, 250) = 90. */
 static void check_exposed_once_opened(const share *s) {
     static const char *const rows[] = {
         "instance=0 kind=allgather group=tp seq=4 step=? bytes=null bytes_inferred=null ranks=2 "

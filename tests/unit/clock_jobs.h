@@ -17,8 +17,8 @@ typedef struct clock_plan {
     double drift_ppb; /* maximum drift, either sign */
     double gpu_ns;    /* standard deviation of each GPU's own clock error */
     double bias_ns;  /* maximum lateness of a host's ends in a group, constant per host and group */
-    double noise_ns; /* constant part of the standard deviation of each end */
-    double noise_share; /* this share of the transfer time is the other part */
+    double noise_ns; /* standard deviation of each end: noise_ns + noise_share x transfer time */
+    double noise_share; /* see noise_ns */
     double late;        /* share of ends that are late by about half a millisecond */
     double mismatched;  /* share of events in which one host has the record of another operation */
     double wall_ns;     /* offset uncertainty stated by the domains; 0: offset_ns */

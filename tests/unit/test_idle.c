@@ -16,8 +16,9 @@
  *   [60, 100)      40   before D, queued: other; thread 1 in Synchronize for 20
  *   [110, 200)     90   before E, launched at 195. Thread 1 was in Synchronize when the gap began;
  *                       the host loaded for 30 us and was in gloo for [140, 170), 20 of them after
- *                       loading; of the remaining 40, the 35 in Synchronize are sync. Thread 1
- *                       itself: Synchronize 5, loading 30, E's call 1, no call 54.
+ *                       loading; of the remaining 40, 35 are sync: at most the length of the
+ *                       Synchronize call, [80, 115). Thread 1 itself: Synchronize 5, loading 30,
+ *                       E's call 1, no call 54.
  *
  *   [210, 240)     30   before F, launched at 235: the host's work. Thread 1: aten::foo [205, 232)
  *                       without aten::bar in it [212, 220): 2 + 12 = 14, bar 8, no call 3, F's 5.
@@ -27,8 +28,8 @@
  *   [252, 300)     48   before H, of length 0, launch unknown: other
  *
  *   window [10, 300) = 290, idle 229, host 120, kernel 21, other 88; 100 * 229 / 290 = 78.9655...
- *   Of other, D's 40 are queued. Stream 7: A ends at 20, so C comes 30 later: other, as D's 40 and
- *   H's 48; E's 90 and F's 30 are the host's, G's 1 kernel wait. */
+ *   Of other, D's 40 are queued. Stream 7: A ends at 20 and C starts at 50, a gap of 30. other =
+ *   C's 30 + D's 40 + H's 48 = 118; host = E's 90 + F's 30 = 120; kernel wait = G's 1. */
 static const event_spec rank_0[] = {
     MARK("ProfilerStep#4", 0, 210000, 1),
     CALL("cudaLaunchKernel", 0, 500, 1),
@@ -98,7 +99,7 @@ TEST(idle_time_is_as_worked_out_by_hand) {
 
 /* The GPU runs out of work at 20 ns. The host has been in cudaFree since 12, so it waited for 8 ns.
  * Then cudaFree works until 520, and the gap ends at 540. So of the gap of 520 ns, 500 are work of
- * cudaFree, and the 8 before it count as sync. */
+ * cudaFree, and the 8 before the gap count as sync. */
 TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),   CALL("cudaFree", 12, 508, 9),

@@ -119,7 +119,8 @@ TEST(waits_are_summed_since_the_group_was_together) {
     close_scene(&s);
 }
 
-/* Like open_scene(ops), but A was never together, so the waits before 410 include its own 80. */
+/* Like open_scene(ops), but group A is not together at 200. So the waits before its operation at
+ * 410 include its own 80. */
 static scene open_apart(void) {
     op changed[COUNT(ops)];
     memcpy(changed, ops, sizeof ops);

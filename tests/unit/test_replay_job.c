@@ -199,7 +199,8 @@ static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     return node;
 }
 
-/* The same sets three times, which are so many that ways are joined earlier. */
+/* Three copies of the sets. These are more than TM_LANES sets, so some nodes with more than FEW
+ * ways (reduce.c) become joints, not only nodes with more than MOST. */
 enum { THRICE = 3 * REPLAY_SETS };
 
 static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {
@@ -220,7 +221,8 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
 /* Both ranks take 10 ns (8 in set 2, 20 in set 3) from one operation to the next, whatever the
  * operation does, and leave it 9 ns (12 in set 1) after the last arrival. So in some set each way
  * around an operation is the longest, and 40 of them would lead to the last operation. A call has
- * so many nodes that, with many sets, ways are joined from five on, and fewer links are left. */
+ * so many nodes that, with THRICE sets, some with more than FEW ways become joints, which leaves
+ * fewer links. */
 TEST(ways_that_no_operation_implies_are_joined) {
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {

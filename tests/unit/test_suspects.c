@@ -153,7 +153,9 @@ TEST(p_is_that_of_all_groups_tested) {
      * group would give at least 0.08. */
     for (int n_tests = 10; n_tests <= 250; n_tests *= 5) {
         const group g = {.n = 8, .n_units = 16, .n_tests = n_tests, .slow = {{2, 3, 0, 16, 100}}};
-        assert_true(only(&g, 12, false).p <= p_of(n_tests) + 1e-9); /* less if the bound is used */
+        assert_true(only(&g, 12, false).p <=
+                    p_of(n_tests) + 1e-9); /* less if the upper bound (tm_height_bound) is below the
+                                              estimate from draws */
     }
 }
 

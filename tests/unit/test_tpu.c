@@ -180,10 +180,12 @@ TEST(a_group_is_found_by_its_text) {
         /* Numbers are parts of the one replica. The group of part 2 is {2,3}: devices 12, 13 */
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 12, {12, 13}},
         {ALL_REDUCE("replica_groups={{0,1},{2,3},{4,5,6},{7}}" GLOBAL), 8, 6, {5, 6, 7}},
-        /* 0..7 are 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs. Part 6 is in {2, 6} */
+        /* 0..7 as 2 rows of 4, transposed: 0 4 1 5 2 6 3 7, in pairs. Device 5 is part 6; its pair
+         * is {2, 6}: devices 12 and 5 */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,4]T(1,0)" GLOBAL), 8, 5, {5, 12}},
         {ALL_REDUCE("replica_groups=[2,4]<=[8]" GLOBAL), 8, 4, {4, 5, 6, 7}},
-        /* 0..7 are 2 x 2 x 2, last two swapped: 0 2 1 3 4 6 5 7, in pairs. Part 1 is in {1, 3} */
+        /* 0..7 as 2 x 2 x 2, last two axes swapped: 0 2 1 3 4 6 5 7, in pairs. Device 11 is part 1;
+         * its pair is {1, 3}: devices 11 and 13 */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,2,2]T(0,2,1)" GLOBAL), 8, 11, {11, 13}},
         {ALL_REDUCE("replica_groups={}"), 1, 11, {4, 5, 6, 7, 10, 11, 12, 13}},
         /* numbers are replicas, of the part that runs it: part 1 of both is devices 11 and 6 */

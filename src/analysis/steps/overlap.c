@@ -172,7 +172,7 @@ static const tm_table_def device_def = {
     .name = "overlap.device",
     .doc = "A row for each device of a rank that has several devices: the columns of overlap.rank "
            "for the device. In overlap.rank the rank is busy while any device is busy; to average "
-           "over devices, use the rows in which works is true.",
+           "over devices, use the rows with works = true.",
     .columns = device_columns,
     .n_columns = D_TIMES + N_DEVICE_TIMES,
     .n_keys = 2,

@@ -56,8 +56,9 @@ enum {
          "recv)."},                                                                                \
         {"input_wait_ns", TM_INT, "ns",                                                            \
          "Time in which the host waits for the next batch and the device is idle. The host waits " \
-         "in IteratorGetNext; for other libraries, in an outermost stage on the thread that "      \
-         "marks steps by step_num. XProf counts this time also while the device communicates."},   \
+         "in IteratorGetNext or, with an input library other than tf.data (such as Grain), in an " \
+         "outermost stage of its input pipeline, on the thread that marks steps with step_num. "   \
+         "XProf counts this time also while the device communicates."},                            \
         {"host_to_device_ns", TM_INT, "ns",                                                        \
          "Time in copies from the host and in host calls that feed devices, unless it counts for " \
          "an earlier part (see step_ns)."},                                                        \

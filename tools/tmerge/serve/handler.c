@@ -261,8 +261,8 @@ static int64_t at_least_0(int64_t number) {
 /* Writes an answer with these members:
  * "next": [at, gpu, host], or null at the end
  * "kinds": [[kind, count, sum, longest], ...]
- * "of": number at which "at" ends
- * "once": [time that events cover on GPUs, on the host]
+ * "of": number of blocks in the store; the search is complete when "at" reaches it
+ * "once": [time that GPU annotations cover, time that host events cover]
  * "events": [[rank, begin, duration, name, kind], ...] */
 static void put_found(const tm_found *found, tm_out *json) {
     const tm_found_event *events = found->events.data;

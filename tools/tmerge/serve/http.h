@@ -30,7 +30,7 @@ typedef struct tm_http_others {
 typedef struct tm_http_plan {
     const tm_serve_door *door;
     int fd; /* listening socket; closed by the server */
-    /* @param others  NULL, except for statements */
+    /* @param others  to be called while a statement (TM_SERVE_SQL) runs; NULL for other routes */
     void (*answer)(void *context, tm_serve_route route, tm_http_look *look, const void *query,
                    const tm_http_others *others, tm_http_answer *out);
     void *context;
