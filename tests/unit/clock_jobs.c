@@ -84,7 +84,7 @@ static tm_clock_end *add_row(clock_job *job) {
     return memset(&job->ends[job->n++], 0, sizeof *job->ends);
 }
 
-/* Adds a row for the host of the first of [n] parts; returns how many parts belong to it. */
+/* Adds a row for the host of the first of [n] parts. Returns how many parts are on this host. */
 static size_t add_host(clock_job *job, const part *parts, size_t n, const tm_clock_end *like) {
     int host = parts->rank / job->plan.host_ranks;
     int64_t ends[64];

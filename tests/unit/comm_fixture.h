@@ -5,7 +5,7 @@
 #include "match/records.h"
 #include "timeline_fixture.h"
 
-/* Fields that a comm_spec omits are absent from the trace. Numbers are GIVEN(number). */
+/* A number in a comm_spec is GIVEN(number), so that 0 means that the trace does not have it. */
 #define GIVEN(number) ((number) + 1)
 
 /* A communication kernel. Kernels of one stream must begin at different times. */

@@ -29,7 +29,7 @@ const tm_raw_event *event_at(const reading *r, size_t i);
 const tm_track *track_at(const reading *r, size_t event);
 void *attr_at(const reading *r, tm_attr attr, size_t i);
 
-/* Asserts pairs of a count's id and its number, up to TM_N_COUNTS. Other counts must be 0. */
+/* Asserts counts: pairs of an id and a number, ended by TM_N_COUNTS. Other counts must be 0. */
 void assert_counts(const reading *r, const int64_t *pairs);
 #define ASSERT_COUNTS(r, ...) assert_counts(r, (const int64_t[]){__VA_ARGS__, TM_N_COUNTS})
 #define ASSERT_NOTHING_COUNTED(r) assert_counts(r, (const int64_t[]){TM_N_COUNTS})

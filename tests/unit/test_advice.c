@@ -70,7 +70,6 @@ static void check(const advice_case *cases, size_t n) {
                                      text_at(items, i, "bound"), text_at(items, i, "ranks"));
             assert_true(strlen(text_at(items, i, "text")) > 10);
             assert_true(strlen(text_at(items, i, "evidence")) > 0);
-            /* every table in look_at must exist */
             char look[128];
             snprintf(look, sizeof look, "%s", text_at(items, i, "look_at"));
             for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -110,8 +109,8 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
 #define WAITING "comm_ns=180 overlap_ns=30 exposed_comm_ns=150 exposed_wait_ns=100"
     static const advice_case cases[] = {
         /* The ranks wait for 400 of 4 x 150 exposed ns. The straggler causes 3/4 of the waiting,
-         * 300. The other 300 are 7.5 % of the GPU time. But waiting is at least half of the exposed
-         * time, so each rank counts with the exposed 10 ns of rank 1: 4 x 10 are 1 %. */
+         * 300. These are half of the exposed time, so of the other 300 ns, only 4 times the least
+         * exposed time, rank 1's 10 ns, count (least_exposed_ns): 1 %, too little for an item. */
         {WAITING,
          "stragglers.job verdict=persistent rank=1 evidence=E;" FOUND STRAGGLERS EXPOSED_BY_STEP,
          "straggler warning 100 upper 1"},
@@ -143,8 +142,8 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.rank rank=1 verdict=straggler;",
          "straggler warning 50 upper 1"},
     /* The ranks wait for 4 x 300 ns. Rank 1 causes 0.4 of this: 480, lost by 3 ranks. Others cause
-     * 720, lost by 4 ranks. Fixing rank 1 saves 20 ns. If the plan saves 20 ns, nothing is left for
-     * other ranks; if it saves 50, 3 % are left. */
+     * 720, lost by 4 ranks. Fixing rank 1 saves 20 ns. If the plan saves 20 ns, fixing other ranks
+     * saves nothing; if it saves 50, fixing them saves 30 ns, 3 %. */
 #define BOTH_LATE "comm_ns=300 overlap_ns=0 exposed_comm_ns=300 exposed_wait_ns=300"
 #define ONE_NAMED                                                                                  \
     "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "              \
@@ -196,7 +195,7 @@ TEST(uneven_work_counts_as_far_as_others_wait_for_it) {
         /* 89 of 900 ns is 9.9 %, too little for an item on imbalance */
         {UNEVEN, "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=89 max_rank=2;",
          "late_ranks note 90 upper all"},
-        /* 840 of 4 x 300 ns of waiting are no imbalance, but only fixing rank 2 saves anything */
+        /* 1,200 - 4 x 90 = 840 ns of waiting are no imbalance, but only fixing rank 2 saves time */
         {BOTH_LATE,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=rank name=2 saved_ns=90 saved_pct=9; "
@@ -232,8 +231,8 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "overlap.kind *kind=allreduce exposed_comm_ns=150;",
          "exposed_communication warning 150 upper all"},
-        /* if at most 5 % are unmatched, the critical path is known: communication off the path
-         * saves nothing, and a bound below 1 % gives no item */
+        /* if unmatched_pct is at most 5, the critical path is known: faster communication off the
+         * path saves nothing, and a saving of at most 0.9 % gives no item */
         {"comm_ns=200 overlap_ns=50 exposed_comm_ns=150",
          "whatif.job sure=true unmatched_pct=5; whatif.item what=limit name=transfer saved_ns=9 "
          "saved_pct=0.9;",
@@ -248,7 +247,7 @@ TEST(communication_counts_from_its_thresholds_on) {
         {"comm_ns=300 overlap_ns=200 exposed_comm_ns=100", "",
          "communication warning 100 upper all"},
         {"comm_ns=300 overlap_ns=201 exposed_comm_ns=99", "", ""},
-        /* when sorting, the 400 ns count half: after a wait of 210, and before a wait of 190 */
+        /* in the sort, the 400 ns count half: they come after a wait of 210, before one of 190 */
         {"comm_ns=500 overlap_ns=100 exposed_comm_ns=400",
          "input.rank *step_ns=1000 stall_ns=210 waits=1;",
          "input critical 210 upper all, exposed_communication critical 400 upper all"},
@@ -265,7 +264,7 @@ TEST(an_idle_gpu_is_counted_once) {
         {"", "input.rank *step_ns=1000 stall_ns=49 waits=1;", ""},
         {"", "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300;",
          "gpu_utilization warning 300 exact all"},
-        /* The GPUs idle for 100 ns together and 250 in turn. Faster hosts do not count. */
+        /* A rank's GPUs idle for 100 ns at once and 250 in turn. Faster hosts do not count. */
         {"",
          "overview.job gpu_utilization_pct=65; idle.rank *idle_ns=100 host_work_ns=100 "
          "turns_ns=250; "
@@ -318,7 +317,7 @@ TEST(copies_and_allocations_count_from_their_thresholds_on) {
     static const advice_case cases[] = {
         {"", "transfers.kind " COPY "pageable overlap_ns=10;", "pageable_copies note 10 upper all"},
         {"", "transfers.kind " COPY "pageable overlap_ns=11;", ""},
-        /* 50 of 4,000 ns are 1 %, too few; 80 are 2 %. Pageable copies have their own rule. */
+        /* 50 of 4,000 ns are 1.25 %, too few; 80 are 2 %. Pageable copies have their own rule. */
         {"", "transfers.kind " COPY "pinned overlap_ns=0;", ""},
         {"",
          "transfers.kind rank=0 kind=htod count=1 bytes=9 total_ns=9 union_ns=80 overlap_ns=0 "
@@ -611,7 +610,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     } cases[] = {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
-        /* unmatched time may be waiting: here 120 of 150 exposed ns, and 60 of 150 below */
+        /* 120 or 60 of 150 exposed ns are unmatched and may be waiting; half or more is named */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
          "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",
@@ -643,9 +642,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "caused most, 50 % of all waiting.",
          "named"},
     /* @p kept_ns is GPU time without computation, of 4,000 ns. With 3 stages and 16 / (2 senders x
-     * 2 steps) = 4 passes, a schedule explains up to (4,000 - kept) x 2 / 4 = 1,500 of 1,000 ns, or
-     * 800 of 2,400. Twice as many micro-batches save half of 1,000 or 800: 12.5 or 10 % of
-     * 4,000. */
+     * 2 steps) = 4 passes, a schedule explains up to (4,000 - kept) x (3 - 1) / 4: all of 1,000 ns
+     * (1,500), or 800 of 2,400. Twice as many micro-batches save half of 1,000 or 800: 12.5 or 10 %
+     * of 4,000. */
 #define BUBBLE(kept_ns)                                                                            \
     "stragglers.job verdict=bubble; job.job steps=2; whatif.job step_ns=480; stragglers.pipeline " \
     "stages=3 transfers=16 senders=2 kept_ns=" kept_ns ";"
@@ -890,8 +889,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "name=3,~2 ranks=2 saved_ns=50 saved_pct=5; whatif.item what=stage name=1 ranks=2 "
          "saved_ns=50 saved_pct=5;",
          "or look at the GPUs of stage 1 (ranks 2-3): ", "rank 2:"},
-        /* 2 operations of 4 ranks take 40 - 10 ns more than a larger one: over a tenth of 4 x 150.
-         * Below, 39 is less than four times 10, and (40 - 10) x 1 x 1 is too little. */
+        /* 2 operations of 4 ranks take 40 - 10 ns more than a larger one: 8 x 30 ns, over a tenth
+         * of 4 x 150. In later cases, 39 is below four times 10, or 1 x 1 x 30 is too little. */
         {HIDES_BADLY,
          "collectives.kind " SMALLER
          "ranks=4 count=2 median_transfer_ns=40; collectives.kind " LARGER ";",
@@ -917,7 +916,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "collectives.kind " SMALLER
          "ranks=1 count=1 median_transfer_ns=40; collectives.kind " LARGER ";",
          "communication is hidden", "after all ranks"},
-        /* this saving is only that of the gaps */
+        /* the saving in whatif.item is only that of the gaps between kernels */
         {"",
          "kernels.kernel " SMALL("k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; whatif.job "
                                       "sure=true; whatif.item what=limit name=launch saved_ns=83 "

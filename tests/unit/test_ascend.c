@@ -161,7 +161,7 @@ TEST(numbers_of_calls_are_no_part_of_a_kernels_name) {
         {"trans_TransData_3", "", "trans_TransData"},
         {"atomic_memset-1_9012_0", "Mul", "atomic_memset-1"},
         {"aclnnMm_MatMulCommon_MatMulV2", "aclnnMm", NULL},
-        {"Add118", "", NULL}, /* the type may end with any of these digits */
+        {"Add118", "", NULL}, /* the operator's name may be Add, Add1 or Add11 */
         {"Add118", "Mul", NULL},
         {"Add", "Add", NULL},
     };
@@ -179,7 +179,7 @@ TEST(what_is_odd_is_counted) {
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
                         "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
-    /* Computing takes 235 ns, the kernel 250. 10 ns of difference are allowed for an interval. */
+    /* Computing takes 235 ns, but the kernel 250. One interval may differ by 10 ns. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
     close_reading(&r);
@@ -318,7 +318,7 @@ TEST(malformed_text_is_refused_where_it_is) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-/* Keys that cross pieces of 64 KiB, keys that name no operation, a name with two groups. */
+/* Keys cross the ends of 64 KiB or name no operation, and a name has two groups. */
 TEST(the_analysis_beside_a_trace_tells_groups) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
     assert_non_null(mkdtemp(base));

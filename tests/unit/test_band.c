@@ -5,7 +5,7 @@
 
 enum { N = 16 };
 
-/* Pairs the reference with a run that is 50 us ahead in the middle. */
+/* Pairs the reference with a run whose clock is 50 us ahead in the middle. */
 static tm_unmatched pair_drifting(const rank_run *ref, const rank_run *other, double drift,
                                   int64_t *partners) {
     const tm_shift shift = {.centre = ref->run.n / 2, .offset_ns = 50 * US, .drift = drift};
@@ -115,7 +115,7 @@ TEST(places_tell_broadcasts_where_one_rank_lacks_none) {
         {0, 1 << 7, 0xffff & ~0x1c0}, /* nothing shows which of the three broadcasts is missing */
         {1 << 7, 0, 0xffff & ~0x1c0},
         {0, 1 << 10, 0xffff & ~0x400},      /* kernel 10 synchronises */
-        {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks one, and may lack broadcasts, too */
+        {1 << 7, 1 << 10, 0x8e38 & ~0x400}, /* each lacks a kernel: no broadcast is paired */
         {1 << 6, 1 << 8, 0xffff},           /* the same count of kernels hides what each lacks */
         {1 << 6 | 1 << 10, 1 << 8 | 1 << 9, 0x8e38 & ~0x600},
         {0, 1 << 0, 0xffff & ~0x7}, /* broadcasts before the first kernel that is paired */

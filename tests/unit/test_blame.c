@@ -154,7 +154,7 @@ TEST(an_operation_without_wait_has_no_blame) {
     }
 }
 
-/* Each rank waited at least until the last known rank came, less twice its clocks' spread [ns]. */
+/* Each rank waited at least until the last known rank came, minus twice the clocks' spread [ns]. */
 TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
     static const struct {
         int64_t spread, ends, least[3]; /* spread of clocks; end of rank 0; wait of each rank */
@@ -164,7 +164,7 @@ TEST(an_operation_that_lacks_ranks_shows_how_long_its_ranks_waited_at_least) {
         {0, 20, {9, 4, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {1, 20, {7, 2, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {3, 20, {3, 0, 0}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
-        /* an end before a begin; clocks that cannot be compared; a kind that holds nobody up */
+        /* an end before a begin; incomparable clocks; a kind that holds nobody up; a suspect one */
         {0, 8, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, true},
         {0, 20, {-1, -1, -1}, TM_COLL_ALLREDUCE, TM_INSTANCE_INCOMPLETE, false},
         {0, 20, {-1, -1, -1}, TM_COLL_BROADCAST, TM_INSTANCE_INCOMPLETE, true},
@@ -389,7 +389,7 @@ TEST(what_clocks_cannot_tell_is_a_tie) {
         const char *tied; /* 'x' for each rank in the tie */
         int last;         /* the only last rank; -1 for a tie */
     } cases[] = {
-        {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us from both hosts */
+        {{0, 90000, 90000, 100001}, "....", 3},  /* 10.001 us after ranks 1 and 2 */
         {{0, 90000, 20000, 100000}, ".x.x", -1}, /* 10 us apart on two hosts */
         {{0, 89999, 20000, 100000}, "....", 3},  /* 10.001 us apart */
         {{0, 20000, 99000, 100000}, "..xx", -1}, /* 1 us inside a host of spread 0.5 us */

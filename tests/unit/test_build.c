@@ -260,7 +260,7 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
             if (t.launch[row] != TM_NO_EVENT)
                 assert_name(&g, t.name[t.launch[row]], "call");
         }
-        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* rows went with the events */
+        assert_int_equal(t.n_attrs[TM_ATTR_LAUNCH], n_calls); /* lost events lose their rows */
         tm_timeline_destroy(&t);
         close_ground(&g);
     }
@@ -315,7 +315,7 @@ TEST(waits_name_the_calls_of_their_own_trace) {
         {TM_CAT_RUNTIME, "cudaStreamWaitEvent", 30, 2, 4, 100, 1, NULL, TM_DURATION},
         {TM_CAT_CUDA_SYNC, "Stream Wait Event", 60, 2, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_RUNTIME, "cudaEventRecord", 20, 2, 3, 100, 1, NULL, TM_DURATION},
-        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* second stream */
+        {TM_CAT_CUDA_SYNC, "Stream Sync", 50, 2, 0, 7, 0, NULL, TM_DURATION}, /* only in trace b */
     };
     static const tm_wait_attr expected[] = {
         {.event = 0, .call = 4, .record = 3},

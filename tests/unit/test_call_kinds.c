@@ -42,7 +42,7 @@ static const struct {
     {"AscendCL@aclrtStreamWaitEvent", TM_CALL_KIND_OTHER},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", TM_CALL_KIND_INPUT},
     {"enumerate(DataLoader)#_SingleProcessDataLoaderIter.__init__", TM_CALL_KIND_SCOPE},
-    {"ProfilerStep#12", TM_CALL_KIND_OTHER}, /* steps are marked by a row, not by a name */
+    {"ProfilerStep#12", TM_CALL_KIND_OTHER}, /* TM_CALL_KIND_STEP is not known from a name */
     {"Optimizer.step#SGD.step", TM_CALL_KIND_OPTIMIZER},
     {"Optimizer.zero_grad#AdamW.zero_grad", TM_CALL_KIND_ZERO_GRAD},
     {"nn.Module: Linear_0", TM_CALL_KIND_MODULE},

@@ -4,7 +4,7 @@
 enum { RANKS = 6, NONE = -1 };
 
 /* For each rank: its stage, its host, and the time that a call takes there. Factors by hand: the
- * median over a host's ranks, divided by the lower median of the other hosts. */
+ * median over a host's ranks, divided by the lower median of the other hosts' medians. */
 static const struct {
     struct {
         int stage, host, ns;

@@ -174,7 +174,7 @@ TEST(operators_that_bear_stacks_make_a_tree) {
 }
 
 /* run calls 10,010 functions. The first takes 3 and launches 4; each of the others takes 2 and
- * launches 1. These 10,009 are equal, so all of them are cut. */
+ * launches 1. A level keeps 10,000 nodes. These have equal times, so keep_longest drops all. */
 TEST(what_a_long_tree_leaves_out_is_one_row) {
     enum { N = 10010 };
     static event_spec events[1 + 3 * N];

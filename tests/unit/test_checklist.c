@@ -81,7 +81,6 @@ static void check_boxes(const given *other, size_t n, const char *expected) {
             snprintf(found + used, sizeof found - used, "%s%s %s%s", used > 0 ? ", " : "",
                      tm_table_cell(boxes, i, "box")->value.text, result,
                      tm_table_cell(boxes, i, "because")->null ? "" : " by another");
-        /* every table in look_at must exist */
         char look[TEXT];
         snprintf(look, sizeof look, "%s", tm_table_cell(boxes, i, "look_at")->value.text);
         for (char *rest = look, *name; (name = strtok_r(rest, ", ", &rest)) != NULL;)
@@ -135,7 +134,7 @@ TEST(each_fault_fails_its_own_box_alone) {
          {"transfers.kind",
           "*kind=dtoh host_memory=pageable count=1 bytes=1 union_ns=24 overlap_ns=3"}},
         {"synchronisation", {"idle.rank", "rank=0 sync_ns=81"}},
-        /* 21 of 4 x 50 ns are imbalance, which counts even if the largest rank differs by step. */
+        /* 21 of 4 x 50 ns are imbalance, which counts even if another rank is slow in each step. */
         {"balance",
          {"imbalance.step",
           STEP(1, 100, 5) "|" STEP(2, 100, 5) "|" STEP(3, 100, 5) "|" STEP(4, 100, 6)}},
@@ -159,8 +158,9 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
         given other[2];
         const char *expected;
     } cases[] = {
-        /* Without step marks, utilization is compute + exposed communication - waits: 730 + 100 -
-         * 30 or 600 + 100 - 30 of 1,000 ns, because the recording may have begun long before. */
+        /* Without step marks, utilization is that of the rank's window, because the recording may
+         * have begun long before it: compute + exposed communication - waits, 730 + 100 - 30 or
+         * 600 + 100 - 30 of 1,000 ns. */
         {{{"job.job", "ranks=4 steps=0"}, {"overview.job", "gpu_utilization_pct=3"}}, ""},
         {{{"job.job", "ranks=4 steps=0"},
           {"overlap.rank", "*window_ns=1000 compute_ns=600 comm_ns=200 exposed_comm_ns=100 "
@@ -210,7 +210,7 @@ TEST(what_the_traces_do_not_tell_is_no_pass) {
 }
 
 TEST(a_box_that_fails_by_anothers_fault_says_so) {
-    /* `input`: without 300 of 1,000 ns of waiting for data, 56 % in use are 80 %; 55.9 less. */
+    /* Waiting for data takes 300 of 1,000 ns. 56 % in use are 80 % of the rest; 55.9 are less. */
     static const char uneven[] =
         STEP(1, 100, 30) "|" STEP(2, 100, 0) "|" STEP(3, 100, 0) "|" STEP(4, 100, 0);
     static const char episode[] = STEP(1, 100, 0) "|" STEP(2, 100, 0) "|" STEP(4, 100, 0) "|" STEP(

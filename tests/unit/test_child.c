@@ -73,7 +73,7 @@ static void count_tick(void *context) {
         assert_int_equal(close(creat("ticked", 0600)), 0);
 }
 
-/* The child's output is open, then closed. Ticks also come when there is nothing to poll. */
+/* The second child closes its output, so there is nothing to poll. Ticks still come. */
 TEST(whoever_waits_hears_of_it) {
     static const char *const scripts[] = {"until rm ticked; do sleep 0.01; done 2>/dev/null",
                                           "exec >&- 2>&-; until rm ticked; do sleep 0.01; done"};

@@ -100,7 +100,7 @@ static const struct {
     {NULL, "_Z6kernel18AllReduceOneShot_t"},
     {NULL, "_ZN7deep_ep6layout19get_dispatch_layoutILi256EEEvPKl"},
     {NULL, "_ZN65_GLOBAL__N__0a1b_14_userbuffers_cu_kuserbuffers_pushsend_4567890a10add_kernelEPf"},
-    /* kernels of such libraries that do not communicate */
+    /* kernels of communication libraries that do not communicate */
     {NULL, "void deep_ep::layout::get_dispatch_layout<256, 32, 8>(long const*)"},
     {NULL, "void deep_ep::elastic::dispatch_copy_epilogue_impl<1>(void*)"},
     {NULL, "void mori::moe::EpDispatchLowLatencyAsyncSendCopy<float>(Args)"},

@@ -23,7 +23,7 @@ TEST(fixed_point_rounds_to_the_nearest) {
     assert_true(tm_exact_real(-5, 16.0) == -0.3125);
 }
 
-/* In doubles, 1 + 2^-60 - 1 is 0 if summed from the left, and 2^-60 from the right. */
+/* In doubles, 2^-60 + 1 - 1 is 0 if summed from the left, and 2^-60 if summed from the right. */
 TEST(sums_do_not_depend_on_the_order) {
     enum { N = 1000 };
     double values[N], scale = tm_exact_scale(N * 1e6);
@@ -74,7 +74,7 @@ TEST(medians_are_found_a_byte_at_a_time) {
     tm_median_search_free(&select);
 }
 
-/* Values are counted in sixteenths of an octave (4.4 to 6.3 %). The median is interpolated. */
+/* An octave has 16 bins of equal width (3.2 to 6.3 % of a value). The median is interpolated. */
 TEST(spreads_are_counted_to_three_percent) {
     for (int k = 0; k < 36; k++) {
         double middle = 40.0 * pow(1.7, k);

@@ -98,8 +98,8 @@ TEST(two_hosts_and_three_events_as_by_hand) {
     tm_clock_fit_free(&fit);
 }
 
-/* The ends are equal. The first event gives 80 + s1 <= 100 + s0 and 0 + s0 <= 100 + s1. The second
- * gives 200 + s1 <= 240 + s0 and 210 + s0 <= 240 + s1. With s0 = 0, this is -30 <= s1 <= 20. */
+/* s0 and s1 are offsets. All ends are equal. Event 1: 80 + s1 <= 100 + s0, and 0 + s0 <= 100 + s1.
+ * Event 2: 200 + s1 <= 240 + s0, and 210 + s0 <= 240 + s1. With s0 = 0, this is -30 <= s1 <= 20. */
 TEST(intervals_come_from_whoever_came_last) {
     const row rows[] = {FULL(1, 0, 0, 100), FULL(1, 1, 80, 100), FULL(2, 0, 210, 240),
                         FULL(2, 1, 200, 240)};
@@ -137,7 +137,7 @@ TEST(one_wrong_clock_does_not_move_the_others) {
     tm_clock_fit_free(&fit);
 }
 
-/* Sigmas of 5 and 2.5 ms give weights of 1/4 and 1. The better clock has more than half. */
+/* Sigmas of 5 and 2.5 ms give weights of 1/4 and 1. The weighted median is the better clock's. */
 TEST(common_time_stays_with_the_better_wall_clock) {
     const row rows[] = {FULL(1, 0, 90, 100), FULL(1, 1, 90, 140)};
     tm_clock_domain domains[] = {usual, usual};
@@ -302,7 +302,8 @@ TEST(a_host_that_contradicts_itself_moves_no_clock) {
 }
 
 /* Ten events agree. In another event, either host 2 has the record of another operation, 3 ms
- * later; or it ended 3 ms late, which violates no causality but is a third of the event's ranks. */
+ * later; or it ended 3 ms late: causal, but a third of the ranks is over FAR_SHARE (causality.c).
+ */
 TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
         row rows[33];

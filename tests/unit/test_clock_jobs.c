@@ -58,8 +58,8 @@ TEST(clocks_are_found_within_their_limits) {
 }
 
 /* Only messages link the stages. Their delays are 20 to 50 us, so the clocks are known to half of
- * that, plus the effect of four unknown common drifts. Inside a stage, the fit is as good as
- * usual. */
+ * that in the middle. Towards the ends, the unknown drift of each stage adds to this. Inside a
+ * stage, the fit is as good as usual. */
 TEST(buffered_messages_tie_the_stages) {
     clock_plan plan = usual_plan;
     plan.world = false;
@@ -105,7 +105,7 @@ TEST(unlinked_groups_are_components_of_their_own) {
 }
 
 /* The interval assumes that the reference is right. So the true offset relative to the reference
- * must be inside, except for the errors of two GPUs and of the drift. */
+ * must be inside, up to 2 us of drift. GPUs have no errors of their own here. */
 TEST(guaranteed_intervals_hold_the_truth) {
     clock_plan plan = usual_plan;
     int n_narrow = 0;
@@ -125,7 +125,7 @@ TEST(guaranteed_intervals_hold_the_truth) {
         assert_true((double)model->high_ns >= job.offset_ns[h] + common - 2e3);
         n_narrow += model->high_ns - model->low_ns < 200000;
     }
-    /* these are the 8 hosts of the reference's stage, because it has short collectives */
+    /* at least the 8 hosts of the reference's stage, whose collectives are short */
     assert_true(n_narrow >= 8);
     tm_clock_fit_free(&fit);
     free_clock_job(&job);
@@ -157,7 +157,7 @@ TEST(a_clock_that_was_set_is_found) {
         for (int h = 0; h < plan.hosts; h++)
             assert_int_equal(fit.models[h].step_ns != 0, plan.hosts == 2 || h == plan.set_host);
         const tm_clock_model *model = fit.models + plan.set_host;
-        /* When a clock is set, it shows two times at once. With two clocks, either may be found. */
+        /* A clock that is set shows two times at once; either may be found. */
         double middle = (double)job.domains[0].middle_ns + job.offset_ns[0];
         double at = (double)model->step_at_ns - (middle - job.offset_ns[plan.set_host]);
         double error = fmin(fabs(at), fabs(at - plan.set_ns));
@@ -207,7 +207,7 @@ static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_mo
 
 /* The dense matrix is the reference. If no two events share a bin, the network has the same matrix.
  * With 32 hosts, each of 1000 events gets a bin for uncertainties; the two plans with 40 events a
- * step have 1926. There are no biases, which would dominate the uncertainties. */
+ * step have 1926, so some share bins. There are no biases, which would dominate uncertainties. */
 TEST(a_network_gives_what_the_dense_matrix_does) {
     clock_plan plans[9];
     for (size_t i = 0; i < COUNT(plans); i++)

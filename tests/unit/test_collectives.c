@@ -142,8 +142,8 @@ TEST(a_size_class_is_the_power_of_two_at_or_below) {
         .group = (id), .bytes = (size), .transfer_ns = (transfer), .skew_ns = (skew),              \
         .group_size = (n), .kind = (what), .group_text = text                                      \
     }
-/* Inferred operations on two streams of ranks 0 to 7. The row shows the weaker stream: the smaller
- * evidence; and that there may be more ranks, if this holds for either stream. */
+/* Inferred operations on two streams of ranks 0 to 7. The row has the smaller evidence of the two,
+ * and says that there may be more ranks if either operation does. */
 #define INFERRED(id, transfer, skew, bits, more)                                                   \
     {                                                                                              \
         .group = (id), .bytes = -1, .transfer_ns = (transfer), .skew_ns = (skew), .group_size = 8, \

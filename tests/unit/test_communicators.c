@@ -55,7 +55,7 @@ static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
 static void check_case(ground *g, const member_case *c) {
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_timeline timelines[RANKS_MAX];
-    for (int rank = RANKS_MAX; rank-- > 0;) { /* in any order */
+    for (int rank = RANKS_MAX; rank-- > 0;) {
         timelines[rank] = timeline_of(g, c, rank);
         assert_int_equal(
             tm_memberships_list(&timelines[rank], g->names, rank % 2, &members, &g->err), TM_OK);
@@ -104,7 +104,7 @@ static void check_cases(const member_case *cases, size_t n) {
 
 TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
-        /* ranks 0 and 2 have it, with recorded sizes; claims of other groups are ignored */
+        /* ranks 0 and 2 claim c, with recorded sizes; claims of other groups are ignored */
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one rank that recorded the size is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
@@ -187,7 +187,7 @@ TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
         MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
         MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* a claim of two ranks */
         MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
-        MEMBER(4, 1, -1, -1, 0, false) /* no kernel, so no answer is needed */
+        MEMBER(4, 1, -1, -1, 0, false) /* no kernel uses group 4, so it is not alone */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_error err;
@@ -195,7 +195,7 @@ TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     assert_non_null(tm_vec_append(&members, all, COUNT(all)));
     assert_int_equal(tm_memberships_answer(&members, &answers, &n_alone, &err), TM_OK);
     assert_int_equal(n_alone, 1);
-    assert_int_equal(answers.n, 2 + 2 * 2 + 1 + 1); /* both claims of group 2 go to 0 and 1 */
+    assert_int_equal(answers.n, 2 + 2 * 2 + 1 + 1); /* processes 0 and 1 both get group 2 */
     tm_vec_free(&members);
     tm_vec_free(&answers);
 }

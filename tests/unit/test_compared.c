@@ -42,7 +42,7 @@ TEST(parts_of_few_steps_are_no_evidence_where_steps_differ) {
     /* Rank 1 takes 100 thousandths longer in each step: it is slow. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){100, 100, 100, 100}), 1);
     /* Rank 1 takes 51 thousandths longer on average, with a deviation of 55: it had more to do in
-     * all four steps. By chance, one of two ranks has in one of eight cases. */
+     * all four steps. By chance, one of two ranks has more to do in all four in 1 of 8 cases. */
     assert_int_equal(count_suspects(TM_WORKS_DEVICE, (int64_t[]){120, 4, 70, 10}), 0);
     /* More work does not explain why kernels wait longer in the queue. */
     assert_int_equal(count_suspects(TM_WORKS_LAG, (int64_t[]){120, 4, 70, 10}), 1);

@@ -3,9 +3,9 @@
 
 enum { SLOTS = 40, SLOT = 1000 };
 
-/* Kernels of one shape, one in each slot of 1000 ns. First counts[0] kernels alone, of 100, 101,
- * ... ns. The other kernels take @p scale times as long: first counts[1] kernels with a collective
- * beside their second half, then counts[2] kernels with a collective beside their last third. */
+/* Kernels of one shape, one in each slot of 1000 ns. First, counts[0] kernels run alone, for 100,
+ * 101, ... ns. The other kernels take @p scale times as long: counts[1] kernels have a collective
+ * beside their second half, and counts[2] kernels have one beside their last third. */
 static void add_mixed(small_job *j, int64_t rank, const int counts[3], int64_t scale) {
     event_spec events[2 * SLOTS];
     size_t n = 0;

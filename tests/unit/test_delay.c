@@ -69,7 +69,7 @@ static void begin(scene *s, const member *members) {
 
 static const member trials[][RANKS] = {
     /* All times in ns. Two ranks wait 100 each for the third: 200. Elsewhere they waited 10 and 30,
-     * a mean of 20. The third is 100 late. 70 - 20 of this is waiting: a half. */
+     * a mean of 20. The third is 100 late. It waited 70, 50 more than the mean: half of the 100. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 200, 30, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 100}},
     /* The second ends at 50: it waits 50 of 150. Mean wait (100 x 10 + 50 x 40) / 150 = 20. */
     {{0, 200, 10, 10, 0.0, 0}, {0, 50, 40, 0, 0.0, 0}, {100, 200, 70, 70, 0.5, 75}},
@@ -195,8 +195,8 @@ static const tm_cost *cost_at(const scene *s, size_t i) {
 }
 
 TEST(cost_shares_go_to_the_late_ranks_in_layers) {
-    /* Step 4: the first rank (10) passes back 50 + 50, the second 40. Rank 11 gets 30; rank 12 gets
-     * 70 + 40, and passes on a half. Step 5: the first passes back only 10, divided into 3 and 7;
+    /* Step 4: rank 10 passes back 50 + 50, rank 11 40. Rank 11 gets 30; rank 12 gets 70 + 40, and
+     * passes on its fraction, a half. Step 5: rank 10 passes back only 10, divided into 3 and 7;
      * half of 7 is rounded up. */
     static const tm_cost_share given[] = {
         {5, 10, 0, OWNER}, {4, 50, 0, OWNER}, {4, 40, 1, OWNER}, {4, 50, 0, OWNER}};
@@ -226,7 +226,8 @@ TEST(cost_shares_go_to_the_late_ranks_in_layers) {
 }
 
 TEST(cost_shares_find_their_operation) {
-    /* The second operation has members 3 to 5. The third gets 0.7 of a cost of 1, rounded up. */
+    /* The second operation has members 3 to 5. Member 5 gets all of the cost of member 4, and 0.7
+     * of the cost of 1 of member 3, rounded up. */
     static const tm_cost_share given[] = {
         {1, 1, 3, OWNER}, {1, 100, 0, OWNER}, {1, INT64_MAX / 4, 4, 1}};
     scene s = open_scene();

@@ -197,9 +197,9 @@ TEST(figures_without_steps_change_by_2_percent_or_not_at_all) {
     destroy(&a, &b, &found);
 }
 
-/* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms;
- * in comments, per step. A step computes for 100 ms with a noise of 3.721; communication has 4
- * times that. */
+/* Rows of kernels.kernel of A (one rank, 5 steps) and B (two ranks, 10 steps in all), times in ms.
+ * Comments in the rows have times per step. A step computes for 100 ms with a noise of 3.721;
+ * communication has 4 times that. */
 typedef struct kernel_case {
     const char *name;
     int a_ms, b_ms, a_calls, b_calls;
@@ -215,7 +215,7 @@ TEST(kernels_are_compared_by_name_for_each_rank_and_step) {
         {"gone", 100, 0, 5, 0, false, "removed", -20000000, -1},
         /* 20 against 36 ms, more than the whole noise of 4 x 3.721 = 14.884 */
         {"reduce", 100, 360, 5, 10, true, "slower", 16000000, 14.884274},
-        /* 2 against 14 ms: less than the noise, although its share of comm_ns is small */
+        /* 2 against 14 ms, less than the noise, which a small share of comm_ns does not reduce */
         {"gather", 10, 140, 5, 10, true, "unclear", 12000000, 14.884274},
         /* 25 against 30 ms of 100: the noise is sqrt(0.30) x 3.721 = 2.038 */
         {"gemm", 125, 300, 5, 10, false, "slower", 5000000, 2.038113},

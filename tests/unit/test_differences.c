@@ -62,7 +62,7 @@ TEST(a_domain_gives_its_last_begin_its_first_and_its_median_end) {
     assert_int_equal(row[1].domain, 1);
     assert_int_equal(row[1].begin_max_ns, 90);
     assert_int_equal(row[1].end_ns, 5300);
-    /* All-reduces, of which the shortest takes 5,050 ns, between 2^12 and 2^13: class 1. */
+    /* All-reduces; the shortest takes 5,050 ns, between 2^12 and 2^13: class 1 (class_of). */
     assert_int_equal(row[0].noise_class, 1);
     assert_int_equal(row[1].noise_class, 1);
     tm_vec_free(&rows);

@@ -97,10 +97,10 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
 
 /* Each product of 100 x 50 x 20 has 200,000 FLOP: 200 ns at 1 TFLOP/s. Rank 0: 600,000 FLOP in
  * 1500 ns of steps; FLOP are known for 350 + 250 + 100 = 700 of its 840 ns of kernels. Utilization
- * is 400 / 1500 = 26.67 % without recomputation, 600 / 1500 with it; attention adds at most 4 x 100
- * x 2 x 8 x 10 = 64,000 FLOP: 464 / 1500. The last kernel ends at 1610. Rank 1: 48 FLOP in a window
- * of 110 ns, of which the kernel takes 60. Rank 2: FLOP are known for 100 of 600 ns of kernels; the
- * step takes 700. */
+ * is 400 / 1500 = 26.67 % without recomputation, 600 / 1500 with it; PACKED attention
+ * adds at most 4 x 100 tokens x 10 (attended) x 2 heads x 8 = 64,000 FLOP: 464 / 1500. The last
+ * kernel ends at 1610. Rank 1: 48 FLOP in a window of 110 ns, of which the kernel takes 60. Rank 2:
+ * FLOP are known for 100 of 600 ns of kernels; the step takes 700. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {
         ("rank device devices type peak_tflops step_ns window_ns compute_ns counted_ns "

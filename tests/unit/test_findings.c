@@ -83,7 +83,7 @@ typedef struct trial {
 static const trial trials[] = {
     /* An unsteady suspect, whose work differs between steps, is not reported. */
     {{UNSTEADY(12, 5000, 0.0005)}, .verdict = TM_VERDICT_NONE},
-    /* An excess needs 1 % of the steps. A finding is sure if p <= 0.001, and half was compared. */
+    /* An excess needs 1 % of the steps. It is sure if p <= 0.001 and matched_share >= 0.5. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
      .verdict = TM_VERDICT_PERSISTENT,
@@ -116,7 +116,7 @@ static const trial trials[] = {
     {{OF_HOST(12, 2000), THROUGH(13, 4000, 0.0005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{HOST, 12, ALL, SURE, 2000, 104}}},
-    /* Suspects are all 3 of a group: 2 + 42 + 82. Two of the three are too few (80 %). */
+    /* Suspects are all 3 of a group: 2 + 42 + 82. Two of 3 are too few (80 % are needed). */
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005), THROUGH(14, 4000, 0.005)},
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{GROUP, 10, ALL, LIKELY, 3000, 126}}},
@@ -154,7 +154,7 @@ static const trial trials[] = {
      .n_waits = 20,
      .verdict = TM_VERDICT_PERSISTENT,
      .found = {{RANK, 12, ALL, SURE, 1000, 42}}},
-    /* No rank is cleared if more than a tenth could not be compared. */
+    /* No rank is cleared if matched_share is below 0.9. */
     {.matched_share = 0.89, .verdict = TM_VERDICT_INCONCLUSIVE},
     {.matched_share = 0.9, .verdict = TM_VERDICT_NONE},
     /* No rank is cleared if for most of the communication some participants are unknown. */
@@ -230,7 +230,7 @@ static const struct {
     tm_verdict_kind verdict;
     bool tested;
 } clears[] = {
-    /* No rank takes 1 % longer. If one does, the verdict is inconclusive, even if by chance. */
+    /* No rank takes 1 % longer. If one does, the verdict is inconclusive, even if p is large. */
     {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
     {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
     /* Nothing could be tested. */
@@ -269,7 +269,7 @@ TEST(nobody_is_cleared_without_a_test) {
     }
 }
 
-/* Rank 17 causes 142 ns of waiting: half of 284, not half of 285. Fixing it saves nothing. */
+/* Rank 17 causes 142 ns of waiting: half of 284, but not of 285. Fixing it saves nothing. */
 TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     static const struct {
         bool sure, suspected;
@@ -378,7 +378,7 @@ TEST(an_event_says_when_it_was) {
 
 /* Windows are 10,000 ns, and waiting in collectives takes 10 ns, less than a hundredth of them. The
  * first of 4 stages has 2 ranks that send 39 times in 5 steps: 3.9 micro-batches, rounded to 4. The
- * bubble is then at least 3 / 7. */
+ * bubble is then at least 3 / (4 + 3). */
 static const struct {
     int64_t stages, wait_ns, in_collectives_ns;
     bool suspected;

@@ -45,9 +45,10 @@ TEST(rows_worked_out_by_hand) {
      * Student's t with 4 degrees exceeds 5.598 in 1 of 400 cases by tables, 5.5744 by the series: a
      * noise of 195.865 %. 5 (195.865 / 2)^2 = 47954 steps would suffice. Steps twice as long have
      * twice the error: 391.730 %.
-     * The other steps are 3000 longer, and then 76 or 97 longer than that: the mean 3030 changes by
-     * 2.508 or 3.201 %, and the noise is 1.9647 or 1.9721 % (3.998 and 3.996 degrees of freedom).
-     * With a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on. */
+     * `late` is `spread` + 3000; `later` and `latest` are 76 and 97 more. Their means change from
+     * 3030 by 2.508 or 3.201 %, with noise of 1.9647 or 1.9721 % (3.998 or 3.996 degrees of
+     * freedom). With a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on.
+     */
     static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
                          late[] = {3040, 3010, 3030, 4000, 3020},
                          later[] = {3116, 3086, 3106, 4076, 3096},

@@ -122,8 +122,8 @@ TEST(a_call_that_waits_and_then_works_has_waited_until_the_gap_began) {
 }
 
 /* The GPU runs out of work at 20 ns. The launch of b begins before that, and blocks the host until
- * b begins at 40,020; from 15 to 40,000 it loads code. Of the gap of 40,000 ns, 39,980 are loading,
- * of which 5 may have been waiting. */
+ * b begins at 40,020; from 15 to 40,000 it loads code. 39,980 of the gap's 40,000 ns are loading.
+ * The 5 ns of loading before the gap may have been waiting (sync_ns). */
 TEST(a_launch_that_takes_long_has_queued_nothing) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),      CALL("cudaLaunchKernel", 12, 59988, 2),
@@ -142,8 +142,8 @@ TEST(a_launch_that_takes_long_has_queued_nothing) {
 }
 
 /* The GPU runs out of work at 20 ns. The host launches b from 30 to 40, and b begins 99,980 later.
- * 20 ns until the launch ends, 30,000 of launch latency at most, and 8 of clock error, as between
- * the launch of a and a, are the host's: 30,028. The other 69,972 ns are not. */
+ * The host's are 20 ns until the launch ends, a launch latency of 30,000 at most, and 8 of clock
+ * error, the time from the launch of a to a: 30,028. The other 69,972 ns are not. */
 TEST(what_is_queued_and_does_not_begin_is_not_the_hosts) {
     static const event_spec events[] = {
         CALL("cudaLaunchKernel", 0, 2, 1),

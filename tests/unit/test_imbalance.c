@@ -124,7 +124,7 @@ static const job_case cases[] = {
      "mean_compute_ns=20 max_compute_ns=30 max_rank=1 imbalance_pct=50 imbalance_ns=10 "
      "load_balance=0.6666666667 cov=0.5 gini=0.25 step_ns=60 parallel_efficiency=0.3333333333 "
      "communication_efficiency=0.5 ranks=2 steps=1 partial_steps=0"},
-    /* For rank 2, too much was not recorded, so it may have computed. */
+    /* Rank 2 is left out, because its moves_pct is above 5: it may have computed. */
     {{"rank=0 step=1 window_ns=60 compute_ns=10", "rank=1 step=1 window_ns=60 compute_ns=30",
       "rank=2 step=1 window_ns=60 compute_ns=0", "rank=2 moves_pct=6"},
      {NULL},

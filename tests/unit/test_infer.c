@@ -104,7 +104,7 @@ TEST(a_steady_rhythm_proves_no_order) {
     free_run(&b);
 }
 
-/* With noise of 1 us, to be 5 us early is no evidence; 48 us are log2(48 / 3) = 4 bits of it. */
+/* With noise of 1 us, only over 5 us early is evidence; 48 us are log2(48 / 3) = 4 bits of it. */
 TEST(who_waits_for_a_late_one_is_of_its_group) {
     static const struct {
         int64_t early_us[2];
@@ -184,14 +184,14 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
         assert_int_equal(found[p].members[0].source, 2 * p);
         assert_int_equal(found[p].members[1].source, 2 * p + 1);
         assert_false(found[p].at_least);
-        /* start of the last rank, which both ranks have */
+        /* the joined run has the start of the last rank */
         assert_int_equal(found[p].run.marks[0].begin_ns, (1000 + 30 * (int64_t)p) * US);
         assert_int_equal(found[p].ops[0].n, 2);
     }
     tm_clusters_free(&clusters);
 }
 
-/* 200 hosts: even ones form a group, odd ones another. In turns, each is up to 320 us early. */
+/* 200 hosts: even ones form a group, odd ones another. Hosts arrive up to 320 us early. */
 TEST(many_clusters_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};

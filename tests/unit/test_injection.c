@@ -339,7 +339,7 @@ static bool run_everything(job *j, injection what, int n) {
         printf("%d %d %s: %d %s %s\n", what, n, injected_into(), status, err.path, err.message);
     if (status == TM_OK && n == 0)
         j->good = made(j, &text, &j->good_size);
-    else if (status == TM_OK) /* a harmless failure: no unnamed file, no spare room, no name */
+    else if (status == TM_OK) /* a run can do without unnamed files, spare room and names */
         same_as_good(j, &text);
     else
         assert_true(failed && err.status == status && err.message[0] != '\0');
@@ -476,7 +476,7 @@ static tm_status ask(const void *names) {
 TEST(a_scenario_may_lack_memory_at_every_request) {
     tm_names *names = tm_names_create();
     assert_non_null(names);
-    at_every_request(ask, names, 8); /* a text and 2 rules for each part, and more */
+    at_every_request(ask, names, 8); /* 2 parts, each with a text and 2 rules, and more */
     tm_names_destroy(names);
 }
 

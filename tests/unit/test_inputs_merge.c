@@ -7,8 +7,8 @@ typedef struct listed {
     int size; /* stands for all facts that identify the file */
 } listed;
 
-/* Hosts 0 and 1 share the folder s. Each has its own disk l: on it, host 0 has trace 10, host 1
- * trace 9, and l/t differs. Host 2 has the same l/t as host 0. The operands are "s/r1", which was
+/* Hosts 0 and 1 share the folder s. Each has its own disk l: on it, host 0 has r10, host 1 has r9,
+ * and t differs. Host 2 has the same l/t as host 0. The operands are "s/r1", which was
  * listed first, "l*" and s. */
 static const listed lists[] = {
     {0, 0, "s/r1", "s/r1", 1}, {0, 1, "l", "l/r10", 10}, {0, 1, "l", "l/t", 20},

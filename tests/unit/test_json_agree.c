@@ -24,7 +24,7 @@ typedef struct document {
 } document;
 
 static void put(document *d, const char *bytes, size_t n) {
-    if (d->n + n > ROOM - 64) /* cutting the document makes it invalid in another way */
+    if (d->n + n > ROOM - 64) /* no room left; a cut document would be invalid */
         return;
     memcpy(d->text + d->n, bytes, n);
     d->n += n;
@@ -131,8 +131,6 @@ static void damage(document *d) {
     }
     d->n += d->n == 0; /* an empty file is not a source */
 }
-
-/* Where cJSON deviates from RFC 8259 or from this reader. */
 
 typedef struct liberties {
     bool lax;    /* has something that cJSON accepts and RFC 8259 does not */

@@ -42,10 +42,11 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
  *   5 calls take 900: the mean is 180. Only the call of 50 is short, that is below 100 us.
  *   blocks     (1 * 50 + 3 * 150 + 2 * 100 + 2 * 400) / 700 = 1500 / 700, unknown for the 200 us
  *   occupancy  (50 * 50 + 20 * 200 + 10 * 100 + 10 * 400) / 750 = 11500 / 750, unknown for 150 us
- *   means      of ranks 133.333, 100, 400: median 133.333; the slowest is 3.0000075 times the
- * median shares     of 911 us in all: 98.7925..., 1.0976..., 0.1097... A grid of 2: 4 calls take
- * 700, blocks 1500 / 700, occupancy 7500 / 550. The ranks' means are 100, 100, 400; the medians of
- * the other ranks 250, 250, 100. Rank 0 has two calls, so its usual time is 500. */
+ *   means      of ranks 133.333, 100, 400; their median is 133.333, and 400 is 3.0000075 times it
+ *   shares     of 911 us in all: 98.7925..., 1.0976..., 0.1097...
+ * On a grid of 2, 4 calls take 700, blocks 1500 / 700, occupancy 7500 / 550. The ranks' means are
+ * 100, 100, 400; the medians of the other ranks 250, 250, 100. Rank 0 has two calls, so its usual
+ * time is 500. */
 static const kernel_spec rank_0[] = {{"gemm", 50, 2, 32, 0, 1.0F, 50.0F},
                                      {"gemm", 150, 2, 32, 0, 3.0F, NAN},
                                      {"gemm", 200, 4, 40, 512, NAN, 20.0F},

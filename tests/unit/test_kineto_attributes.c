@@ -296,7 +296,7 @@ TEST(input_dimensions_of_operators_are_kept_on_one_line) {
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
         {OPERATOR("'Input Dims':[[8,\n16], [3]]"), " shapes=[[8, 16], [3]]"},
     };
-    reading r = EXPECT_ATTRS(cases, 1); /* the 7 is counted */
+    reading r = EXPECT_ATTRS(cases, 1); /* 7 is a bad value */
     close_reading(&r);
 }
 

@@ -15,7 +15,7 @@
  *   calls:    10 + 8 + 38 + 10 = 66, 4 calls of 5 events: 0.8; mean 16.5, rounded 17
  *   latency:  5, 20, 0 (it began inside its call), 5, 7: mean 37 / 5 = 7.4, median 5, p95 (nearest
  *             rank: the 5th) 20
- *   queue:    15 + 28 + 28 + 15 + 17 = 103 over the window [15, 100) = 85: 1.2117647...
+ *   queue:    15 + 28 + 28 + 15 + 17 (call to begin) = 103 over the window [15, 100) = 85: 1.21...
  *             Maximum 2: at 12, calls 1 and 2 were made and no kernel has begun; at 80, the graph
  *             with two kernels is launched, and 1, 2 and 3 have begun.
  *   bound:    2 and 3 were called before the previous kernel ended. The graph was called at 80,
@@ -89,7 +89,7 @@ TEST(calls_of_one_name_are_one_row_the_costliest_first) {
 }
 
 /* [0, 640) has 64 parts of 10 ns. One event is queued from 105 to 125, and two others from 402 to
- * 404 and from 403 to 409: together for 8 of the 10 ns of their part. */
+ * 404 and from 403 to 409: 2 + 6 = 8 in their part of 10 ns. */
 static const event_spec queued[] = {
     CALL("cudaLaunchKernel", 105, 1, 1),
     CALL("cudaLaunchKernel", 402, 1, 2),
