@@ -157,7 +157,7 @@ TEST(a_straggler_swallows_the_communication_that_it_exposes) {
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.4;" STRAGGLERS,
          "straggler critical 160 upper 1, late_ranks warning 180 upper all"},
-    /* Hidden waiting costs nothing. But by the headline, less host work saves 6 %. */
+    /* Hidden waiting costs nothing, but is listed: by the headline, less host work saves 6 %. */
 #define LED_BY_HOSTS                                                                               \
     "job.job ranks=4 steps=1; stragglers.rank rank=0 collectives=5; stragglers.job verdict=event " \
     "headline=Making~host~work~between~launches~as~short~as~on~the~median~rank~saves~6.0~%~of~a~"  \
@@ -270,7 +270,7 @@ TEST(an_idle_gpu_is_counted_once) {
          "turns_ns=250; "
          "whatif.item what=limit name=host saved_ns=900 saved_pct=90;",
          "gpu_utilization warning 350 exact all"},
-        /* 150 of 300 idle ns are waiting for input; the other 15 % of the time are below 20 % */
+        /* 150 of 300 idle ns are waiting for input; the rest, 15 % of the time, is below 20 % */
         {"",
          "overview.job gpu_utilization_pct=70; idle.rank *idle_ns=300 input_ns=150; input.rank "
          "*step_ns=1000 stall_ns=150 waits=1;",
@@ -610,7 +610,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
     } cases[] = {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
-        /* 120 or 60 of 150 exposed ns are unmatched and may be waiting; half or more is named */
+        /* 120 or 60 of 150 exposed ns are unmatched: may be waiting. The text omits the 60 */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
          "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",

@@ -120,7 +120,8 @@ static void make_cases(named_spec *cases) {
     cases[12].spec.skipped_steps = cases[13].spec.skipped_steps = 3;
     cases[12].spec.offset_ns = 5000 * MS;
     cases[13].spec.knows_steps = false;
-    cases[14].spec.lost_permille = 75; /* of a step's 13, the 9 that synchronise are sure */
+    /* of 13 operations in a step, only the 9 that synchronise are sure to be found */
+    cases[14].spec.lost_permille = 75;
     cases[14].least_permille = 600;
 }
 

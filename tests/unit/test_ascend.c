@@ -179,7 +179,7 @@ TEST(what_is_odd_is_counted) {
         "a", "NEW_SQE") ",{'ph':'X','name':'Computing'"
                         ",'pid':7906,'tid':0,'ts':'1.5','dur':0.235},{'ph':'X','pid':7,'tid':1,"
                         "'ts':'1 s','dur':1},{'ph':'X','pid':7,'tid':1,'ts':'1'},{'ph':'z'}]");
-    /* Computing takes 235 ns, but the kernel 250. One interval may differ by 10 ns. */
+    /* Computing takes 235 ns, but the kernel 250. The sum of one interval may differ by 10. */
     ASSERT_COUNTS(&r, TM_COUNT_METADATA, 5, TM_COUNT_OTHER_TASK, 1, TM_COUNT_OTHER_SUMS, 1,
                   TM_COUNT_NO_TIME, 2, TM_COUNT_OTHER_PHASE, 1);
     close_reading(&r);
@@ -318,7 +318,7 @@ TEST(malformed_text_is_refused_where_it_is) {
     check_malformed(format, cases, COUNT(cases));
 }
 
-/* Keys cross the ends of 64 KiB or name no operation, and a name has two groups. */
+/* Keys cross the ends of pieces of 64 KiB, or name no operation; a name has two groups. */
 TEST(the_analysis_beside_a_trace_tells_groups) {
     char base[] = "/tmp/test_ascend_XXXXXX", path[64];
     assert_non_null(mkdtemp(base));

@@ -120,7 +120,7 @@ TEST(of_calls_that_cross_the_later_holds_what_comes) {
     done(&s);
 }
 
-/* Times rounded to us, so there are equal begins, ends and ranges, and lengths of 0. */
+/* Times are rounded to us, so there are equal begins, ends and ranges, and lengths of 0. */
 TEST(rounded_times_nest_in_the_order_of_the_file) {
     static const event_spec events[] = {
         OP("outer", 10, 5, 1), OP("inner", 10, 5, 1), CALL(10, 5, 1, 1),     OP("next", 15, 5, 1),

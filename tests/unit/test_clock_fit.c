@@ -65,9 +65,9 @@ static void assert_bounds(const tm_clock_fit *fit, int host, int64_t low_us, int
  * each.
  * Uncertainty: three events show the difference. In the direction (1, -1)/sqrt 2, the normal matrix
  * is 3 x 2 x w/2 = 3w, so the variance of each offset is (1/2)/(3w) = 1.667e7 (and 1.7e3 more for
- * the common time, which is held 1e4 times as firmly). With one stratum, the bias is assumed to
- * equal the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns. With 6 us between its GPUs, it is 12356
- * ns.
+ * the common time, which is held 1e4 times as firmly). Events of one stratum (fit.h) show
+ * no bias, so it is assumed to equal the noise, 10 us: sqrt(1.667e7 + 1e8) = 10801 ns. Host 1 has 6
+ * us between its GPUs: sqrt(10801^2 + 6000^2) = 12356 ns.
  * Drift: 2 ppm x 5 ms = 10 ns is far below the offset's uncertainty, so the drift stays 0. */
 TEST(two_hosts_and_three_events_as_by_hand) {
     const row rows[] = {FULL(1, 0, -3020, -3000), FULL(1, 1, -3005, -2999),
@@ -109,9 +109,9 @@ TEST(intervals_come_from_whoever_came_last) {
     tm_clock_fit_free(&fit);
 }
 
-/* Host 2 meets only host 1, and host 1 also meets host 0. s1 is in [-50, 40], because 0 arrives 50
- * before the end and 1 arrives 40 before it. s2 - s1 is in [-7, 9]. Host 1 has the most anchors and
- * is the reference, so s0 is in [-40, 50]. */
+/* Host 2 meets only host 1, and host 1 also meets host 0. s1 is in [-50, 40], because host 0
+ * arrives 50 us before the end and host 1 40 us before it. s2 - s1 is in [-7, 9]. Host 1 has the
+ * most anchors and is the reference, so s0 is in [-40, 50]. */
 TEST(intervals_reach_over_other_hosts) {
     const row rows[] = {FULL(1, 0, 50, 100), FULL(1, 1, 60, 100), FULL(2, 1, 193, 200),
                         FULL(2, 2, 191, 200)};
@@ -302,8 +302,8 @@ TEST(a_host_that_contradicts_itself_moves_no_clock) {
 }
 
 /* Ten events agree. In another event, either host 2 has the record of another operation, 3 ms
- * later; or it ended 3 ms late: causal, but a third of the ranks is over FAR_SHARE (causality.c).
- */
+ * later; or it ended 3 ms late. This violates no causality, but the ends of a third of the ranks
+ * are far off, more than FAR_SHARE (causality.c). */
 TEST(a_wrong_match_is_suspect_and_left_out) {
     for (int late = 0; late < 2; late++) {
         row rows[33];

@@ -49,7 +49,7 @@ TEST(clocks_are_found_within_their_limits) {
     plans[DRIFTING].steady_ppb = 2000.0;
     plans[GOOD].offset_ns = 200e3; /* a good clock is not made worse */
     plans[GOOD].drift_ppb = 500.0;
-    /* Noise is 3 % of the transfer: 180 us in one class, 3 us in others. */
+    /* Noise is 3 % of the transfer time: 180 us in one noise class, 3 us in others. */
     plans[CLASSES].noise_share = 0.03;
     for (int i = 0; i < N_PLANS; i++) {
         print_message("plan %d\n", i);
@@ -196,7 +196,7 @@ TEST(a_common_shift_goes_through) {
     free_clock_job(&job);
 }
 
-/* Asserts that uncertainties are the dense matrix's, or larger by a share of up to @p more. */
+/* Asserts that uncertainties equal the dense matrix's or exceed them by at most a share @p more. */
 static void compare_uncertainties(const tm_clock_model *dense, const tm_clock_model *network,
                                   double more) {
     const double *a = &dense->begin_uncertainty_ns, *b = &network->begin_uncertainty_ns;

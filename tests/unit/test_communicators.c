@@ -108,10 +108,10 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one rank that recorded the size is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
-        /* no rank recorded it: if all ranks stated their groups, all users are members */
+        /* no rank recorded the size: if all ranks stated their groups, all users are members */
         {"c/c/d/d", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", true},
         {"c/c/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", false},
-        /* a group of one user is unknown */
+        /* a group that only one rank uses is unknown */
         {"c/d/d/d", ALLREDUCE, " -1 from -1 to -1 in 8 out 8", true},
         /* two ranks have no trace */
         {"c40/c43", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", false},
@@ -185,9 +185,9 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
         MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
-        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* a claim of two ranks */
+        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* two ranks claim group 2 */
         MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
-        MEMBER(4, 1, -1, -1, 0, false) /* no kernel uses group 4, so it is not alone */
+        MEMBER(4, 1, -1, -1, 0, false) /* no kernel uses group 4, so n_alone omits it */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);
     tm_error err;

@@ -83,7 +83,7 @@ static const member trials[][RANKS] = {
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 900, 900, 1.0, 200}},
     /* A rank that waited less than the ranks that waited for it was late by itself. */
     {{0, 200, 80, 0, 0.0, 0}, {0, 200, 80, 0, 0.0, 0}, {100, 200, 79, 79, 0.0, 0}},
-    /* Waits in its own group do not explain its lateness. */
+    /* Waits in the operation's own group do not explain the lateness of a rank. */
     {{0, 200, 0, 0, 0.0, 0}, {0, 200, 0, 0, 0.0, 0}, {100, 200, 70, 0, 0.0, 0}},
     /* No rank is late. */
     {{0, 200, 5, 5, 0.0, 0}, {0, 200, 9, 9, 0.0, 0}, {0, 200, 1, 1, 0.0, 0}},

@@ -83,7 +83,7 @@ typedef struct trial {
 static const trial trials[] = {
     /* An unsteady suspect, whose work differs between steps, is not reported. */
     {{UNSTEADY(12, 5000, 0.0005)}, .verdict = TM_VERDICT_NONE},
-    /* An excess needs 1 % of the steps. It is sure if p <= 0.001 and matched_share >= 0.5. */
+    /* An excess counts from 1 % of steps on. It is sure if p <= 0.001 and matched_share >= 0.5. */
     {{THROUGH(12, 999, 0.0005)}, .verdict = TM_VERDICT_NONE},
     {{THROUGH(12, 1000, 0.001)},
      .verdict = TM_VERDICT_PERSISTENT,
@@ -108,7 +108,7 @@ static const trial trials[] = {
     {{THROUGH(12, 2000, 0.0005), THROUGH(15, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, ALL, LIKELY, 3000, 102}, {RANK, 12, ALL, SURE, 2000, 42}}},
-    /* Suspects are both ranks of host 12: median of 2,000 and 3,000, smallest p, 42 + 62. */
+    /* Suspects are both ranks of host 12. It has the median excess, the smallest p, and 42 + 62. */
     {{THROUGH(13, 2000, 0.0005), THROUGH(14, 1200, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{HOST, 12, ALL, SURE, 2500, 104}, {RANK, 14, ALL, LIKELY, 1200, 82}}},
@@ -123,7 +123,7 @@ static const trial trials[] = {
     {{THROUGH(10, 2000, 0.005), THROUGH(12, 3000, 0.005)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 12, ALL, LIKELY, 3000, 42}, {RANK, 10, ALL, LIKELY, 2000, 2}}},
-    /* If the episode of one ends before that of the other begins, they alternate. */
+    /* If the episode of one suspect ends before that of the other begins, they alternate. */
     {{WITHIN(12, 2000, 0.0005, 5, 5), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_ALTERNATING,
      .found = {{RANK, 15, TURNS, SURE, 3000, 51}, {RANK, 12, TURNS, SURE, 2000, 21}}},

@@ -47,8 +47,7 @@ TEST(rows_worked_out_by_hand) {
      * twice the error: 391.730 %.
      * `late` is `spread` + 3000; `later` and `latest` are 76 and 97 more. Their means change from
      * 3030 by 2.508 or 3.201 %, with noise of 1.9647 or 1.9721 % (3.998 or 3.996 degrees of
-     * freedom). With a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on.
-     */
+     * freedom). At a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on. */
     static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
                          late[] = {3040, 3010, 3030, 4000, 3020},
                          later[] = {3116, 3086, 3106, 4076, 3096},

@@ -35,7 +35,7 @@ TEST(the_first_record_tells_the_format) {
         {RECORD(PERF("AllReduce", 8, 5, "kernel_gpu", "")), true},
         {" " RECORD(TRANSFER("Send", 0)), true},
         {"{'header':{},'metadata':{},'coll_perf':{}}", false},
-        {RECORD_OF("0xab", 4, 4, PERF("AllReduce", 8, 5, "kernel_gpu", "")), true}, /* odd values */
+        {RECORD_OF("0xab", 4, 4, PERF("AllReduce", 8, 5, "kernel_gpu", "")), true}, /* bad rank */
         {"NCCL INFO\n{'header':{'id':\n" RECORD(TRANSFER("Send", 0)), true},
         {"{'header':{'id':'0xab','rank':1,'n_r", true}, /* cut off */
         {RECORD("'coll_perf':7"), false},
@@ -118,7 +118,7 @@ TEST(a_rank_is_its_place_in_the_largest_communicator) {
         int64_t rank;
     } cases[] = {
         {SHORT("0xa", 1, 2) SHORT("0xb", 5, 8) SHORT("0xa", 1, 2), "", 5},
-        {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either may be the job's, or neither */
+        {SHORT("0xa", 1, 8) SHORT("0xb", 5, 8), "", -1}, /* either group or none is the job's */
         {SHORT("0xb", 5, 8) SHORT("0xa", 0, 2) SHORT("0xb", 3, 8),
          "8:ffffffffffffffff:3 8:ffffffffffffffff:5 ", 0}, /* a process that uses two GPUs */
         {SHORT("0xb", 5, 8) SHORT("0xbg", 1, 16) SHORT("7", 1, 16), "", 5}, /* last two: no hash */

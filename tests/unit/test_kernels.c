@@ -46,7 +46,7 @@ static void add_kernels(small_job *j, int64_t rank, const kernel_spec *specs, si
  *   shares     of 911 us in all: 98.7925..., 1.0976..., 0.1097...
  * On a grid of 2, 4 calls take 700, blocks 1500 / 700, occupancy 7500 / 550. The ranks' means are
  * 100, 100, 400; the medians of the other ranks 250, 250, 100. Rank 0 has two calls, so its usual
- * time is 500. */
+ * time is 2 x 250. */
 static const kernel_spec rank_0[] = {{"gemm", 50, 2, 32, 0, 1.0F, 50.0F},
                                      {"gemm", 150, 2, 32, 0, 3.0F, NAN},
                                      {"gemm", 200, 4, 40, 512, NAN, 20.0F},

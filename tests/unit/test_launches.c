@@ -12,7 +12,7 @@
  *   stream 7  1 [15, 35)  2 [40, 44)  3 [50, 70)  4 [95, 97)  4 [97, 100)
  *   stream 8  unknown [96, 98)
  *
- *   calls:    10 + 8 + 38 + 10 = 66, 4 calls of 5 events: 0.8; mean 16.5, rounded 17
+ *   calls:    10 + 8 + 38 + 10 = 66, 4 calls launch 5 events: 0.8; mean 16.5, rounded 17
  *   latency:  5, 20, 0 (it began inside its call), 5, 7: mean 37 / 5 = 7.4, median 5, p95 (nearest
  *             rank: the 5th) 20
  *   queue:    15 + 28 + 28 + 15 + 17 (call to begin) = 103 over the window [15, 100) = 85: 1.21...
@@ -122,8 +122,8 @@ TEST(queues_over_time_are_as_worked_out_by_hand) {
     close_job(&j);
 }
 
-/* Of 65 ranks, the last is host bound, because its stream waits for each call. The other 64 are
- * equal, and the last of these is replaced. */
+/* 64 ranks are kept. The last of 65 is host bound, because its stream waits for each call. The
+ * others are equal, and it replaces the last of them. */
 TEST(queues_are_kept_of_the_ranks_that_are_host_bound_most) {
     static const event_spec ahead[] = {CALL("cudaLaunchKernel", 0, 1, 1),
                                        CALL("cudaLaunchKernel", 2, 1, 2), KERNEL(5, 10, 1, 7),
