@@ -17,7 +17,7 @@ typedef struct lane_spec {
     int64_t early_us[N];
     int64_t slot, ahead_us;
     size_t skipped;
-    int64_t later_us; /* for another group: its operations are one to three times this later */
+    int64_t later_us; /* for another group: its operations are later by one to three times this */
 } lane_spec;
 
 static tm_cluster make(const lane_spec *spec) {
