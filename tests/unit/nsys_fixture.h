@@ -8,7 +8,7 @@
 #include "timeline_fixture.h"
 #include "tmerge/reader.h"
 
-/* Processes 144 and 145 as globalPid, and their thread 9 as globalTid. A pid is shifted by 24. */
+/* globalPid of processes 144 and 145 (pid << 24), and globalTid of their thread 9. */
 #define P144 "2415919104"
 #define P145 "2432696320"
 #define T144 "2415919113"

@@ -50,7 +50,7 @@ void replay_backward(const replay_case *c, const uint8_t *set_of_rank, int64_t t
                      replay_times *late);
 void replay_times_free(replay_times *times);
 
-/** Shape of a random case: calls, streams, waits, steps, operations of some or all ranks. */
+/** A random case: it has calls, kernels, waits, steps, and operations of some of the ranks. */
 typedef struct replay_shape {
     const char *what;
     size_t n_ranks, n_actions;
@@ -62,7 +62,7 @@ typedef struct replay_shape {
 
 void replay_random(const replay_shape *shape, uint64_t seed, replay_case *c);
 
-/** Appends the reduced graphs of all ranks to words of int64_t. */
+/** Appends the reduced graphs of all ranks, last rank first if @p backward, to words of int64_t. */
 void replay_words(const replay_case *c, bool backward, tm_vec *words);
 
 /** Reduces all ranks with tm_reduce, in reverse order if @p backward, and builds the job. */

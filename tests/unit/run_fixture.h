@@ -14,7 +14,7 @@
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
 
-/* A simulated group of layers of one kind. A step's last operation may have another kind. */
+/* A simulated group. Its operations have one kind; a step's last one may have another. */
 typedef struct group_spec {
     int64_t n_ranks, steps, per_step; /* per_step: operations in a step */
     int64_t gap_ns, jitter_ns;        /* time between two ends, and its jitter */

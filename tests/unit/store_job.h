@@ -278,7 +278,7 @@ static inline void store_assert_bytes(const char *path, const void *expected, si
     free(bytes);
 }
 
-/* Writes checksums, which a change by HDF5 removes. All bytes count as structure. */
+/* Adds the checksums that a change by HDF5 removed, as if all bytes were structure, not data. */
 static inline void store_seal(const char *path) {
     int fd = open(path, O_RDWR);
     struct stat status;

@@ -194,8 +194,8 @@ static const char raw[] =
     "\"1,000,000\",\"2,000,000\",\"7,000,000\",\"10,000\",\"1.5\",\"2\",\"1,500\","
     "\"40,000\",\"80,000\"\n";
 
-/* FLOP: 1e6 + 2 * 2e6 + 7e6 = 12e6. Roofs: 1e4 * 2 * 1.5e9 = 3e13, 2e3 * 1.5e9 = 3e12 and, for the
- * type that the tensor cores used, 4e4 * 1.5e9 = 6e13. */
+/* FLOP: 1e6 adds + 2 * 2e6 FMAs + 7e6 on tensor cores = 12e6. Roofs: 1e4 * 2 * 1.5e9 = 3e13, memory
+ * 2e3 * 1.5e9 = 3e12, tensor cores, for the type that they used, 4e4 * 1.5e9 = 6e13. */
 TEST(a_raw_page_has_its_units_in_its_second_line) {
     expect_launches(raw, NULL, GEMM_TEXT " - - - - 12000000 4000000 3e+13 3e+12 6e+13\n");
 }
@@ -208,7 +208,7 @@ TEST(two_pages_of_a_report_are_the_same_launches) {
 }
 
 TEST(tensor_cores_old_labels_and_rates_are_understood) {
-    /* If the tensor cores were idle, the fastest type counts. */
+    /* If the tensor cores were idle, their roof is that of their fastest type. */
     expect_launches(
         "ID,Process ID,Kernel Name,sm__ops_path_tensor_src_fp8.sum.peak_sustained,"
         "sm__ops_path_tensor_src_fp64.sum.peak_sustained,sm__ops_path_tensor_src_fp64.sum,"

@@ -107,7 +107,7 @@ TEST(copies_are_named_as_the_analyses_know_them) {
                       "Memcpy PtoP (Device -> Device) gpu_memcpy 3 1\n"
                       "Memcpy Unified HtoD (Managed -> Device) gpu_memcpy 4 1\n"
                       "Memcpy Unknown (Unknown -> Unknown) gpu_memcpy 5 1\n");
-    /* from the second copy on: 4000 bytes in 1 ns */
+    /* attributes from the second copy on: 4000 bytes in 1 ns */
     assert_attrs(&n, " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
                      " #6 4000 bytes gbps=4000\n #6 4000 bytes gbps=4000\n"
                      " #6 4000 bytes gbps=4000\n");
@@ -158,8 +158,8 @@ TEST(what_the_host_does_besides_cuda_is_ranges_of_its_kind) {
 
 TEST(memory_is_taken_and_given_back_at_addresses) {
     /* 100 B of device memory at 4096, and its release without a size; pinned host memory. These
-     * make no records: managed memory, another device's memory, and a release of memory that was
-     * taken earlier. */
+     * make no records: managed memory, another device's memory, and a release of memory allocated
+     * before the recording. */
     nsys n = READ_SQL(
         STRINGS, KERNEL("50", "60", "0", "5", P144, "1"), KERNEL("50", "60", "1", "6", P145, "1"),
         TABLE("CUDA_GPU_MEMORY_USAGE_EVENTS",
@@ -178,7 +178,7 @@ TEST(memory_is_taken_and_given_back_at_addresses) {
 }
 
 TEST(faults_and_samples_are_reported_with_their_numbers) {
-    /* GPU 1 of the machine is device 0 of process 144. GPU 0's samples are of the other one. */
+    /* GPU 1 of the machine is device 0 of process 144. GPU 0 is of process 145. */
     nsys n = READ_SQL(
         SET("50", "60"), "INSERT INTO StringIds VALUES (10, 'main'), (11, 'a.out');",
         TABLE("CUDA_UM_CPU_PAGE_FAULT_EVENTS", "start, globalPid, address, CpuInstruction, module",
@@ -206,7 +206,7 @@ TEST(faults_and_samples_are_reported_with_their_numbers) {
 }
 
 TEST(threads_run_from_one_row_to_the_next) {
-    /* Rows of another thread are between. A thread still on a core at the end has no event. */
+    /* Rows of another thread come in between. A thread still on a core at the end has no event. */
     nsys n = READ_SQL(SET("50", "60"),
                       TABLE("SCHED_EVENTS", "start, cpu, isSchedIn, globalTid",
                             "(1, 5, 1, " T144 "), (2, 6, 1, " T144 " + 1), (4, 5, 0, " T144

@@ -61,7 +61,7 @@ TEST(calls_of_mpi_are_once_each_and_what_they_moved_is_of_one_rank) {
         {TM_SEQ_REPEATED, 32, -1, 8, "send", "MPI_COMM_WORLD", -1, 0},
         {TM_SEQ_REPEATED, 16, -1, 5, "send", "MPI_COMM_WORLD", -1, 0},
         {TM_SEQ_REPEATED, -1, -1, 6, "recv", "MPI_COMM_WORLD", 0, -1},
-        {0, -1, -1, 0, "barrier", "MPI_COMM_WORLD dup 1", -1, -1}, /* that of 71 is left out */
+        {0, -1, -1, 0, "barrier", "MPI_COMM_WORLD dup 1", -1, -1}, /* the one on 71 is left out */
         {1, 30, 30, 0, "broadcast", "MPI_COMM_WORLD", -1, -1},
     };
     const tm_collective_attr *rows = n.trace.attrs[TM_ATTR_COLLECTIVE].data;

@@ -185,7 +185,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
         {{{"ncclAllReduce", 80, 120, 5, 24, {0xabc, 1, 0}},
           {"ncclBroadcast", 90, 110, 5, 24, {0xabc, 2, 0}}},
          "broadcast 0000000000000abc 4 2 2 -1 -1"},
-        /* a group is launched by its ncclGroupEnd, and its calls are those before it */
+        /* ncclGroupEnd launches the kernel of the calls since ncclGroupStart */
         {{{"ncclGroupStart", 80, 81, 0, 0, {0}},
           {"ncclSend", 82, 83, 5, 24, {0xabc, 64, 3}},
           {"ncclRecv", 84, 85, 5, 24, {0xabc, 32, 1}},
@@ -202,7 +202,7 @@ TEST(payloads_say_what_kernels_of_nccl_do) {
           {"ncclGroupEnd", 90, 110, 0, 0, {0}}},
          ""},
         /* no metadata: the range ended before the launch; no payload; the payload ends in its
-         * header; wrong size; unknown schema; too short for the size field */
+         * header; wrong size, twice; unknown schema; too short for the size field */
         {{{"ncclAllReduce", 80, 99, 5, 24, {0xabc, 64, 3}}}, ""},
         {{{"ncclAllReduce", 90, 110, 0, 0, {0}}}, ""},
         {{{"ncclAllReduce", 90, 110, 5, 0, {0}}}, ""},

@@ -25,7 +25,7 @@ static const struct {
     tm_number number;
     bool at_most;
 } cases[] = {
-    /* 2 x 3072 x 16384 x 768 FLOP; 2 (3072 x 16384 + 16384 x 768 + 3072 x 768) bytes */
+    /* FLOP: 2 x 3072 x 16384 x 768; bytes: 2 (3072 x 16384 + 16384 x 768 + 3072 x 768) */
     {"aten::mm", "[[3072, 16384], [16384, 768], [3072, 768]]", THREE(BF16), "['', '', '']",
      ONE_FLOP(77309411328), 130547712, TM_NUMBER_BF16, false},
     /* 2 x 8944 x 1024 x 1024; 2 (8944 x 1024 x 2 + 1024 x 1024) */

@@ -20,9 +20,10 @@
  *       copy_ [35, 45)        launches a copy of 7 in [36, 38) and a kernel of 3 in [40, 41)
  *     mm [60, 80)             launches sgemm for 10 in [61, 63)
  *   my [200, 300)             an operator that calls itself
- *     my [210, 250)           launches one of 5 in [220, 225)
- * and one kernel whose launch is unknown. linear's own: 100 - 40 - 20 = 40; mm's 40 - 10 - 10 = 20
- * and 20 - 2 = 18; copy_'s 10 - 2 - 1 = 7; my's 100 - 40 = 60 and 40 - 5 = 35. */
+ *     my [210, 250)           launches a kernel of 5 in [220, 225)
+ * and one kernel whose launch is unknown. Host times without operators and launches inside: linear
+ * 100 - 40 - 20 = 40; mm 40 - 10 - 10 = 20 and 20 - 2 = 18; copy_ 10 - 2 - 1 = 7; my 100 - 40 = 60
+ * and 40 - 5 = 35. */
 static const event_spec rank_0[] = {
     OP("ProfilerStep#1", 0, 400),
     OP("linear", 0, 100),
@@ -72,11 +73,11 @@ static void make_job(small_job *j) {
     finish_job(j);
 }
 
-/* mm on both ranks: self 40 + 10 + 60 = 110 ns, total 110 + copy_'s 10 = 120. Tensor cores have 100
- * of the 110 ns in its own kernels, and 100 of the 113 in all kernels inside it. On rank 0, mm has
- * 50 ns on the device and 38 of its own on the host; on rank 2, 60 and 26. linear: total 60, and 40
- * of the 53 ns in kernels are on tensor cores. my: its total counts once: 5 ns on the device, 100
- * on the host. */
+/* mm on both ranks: device self 40 + 10 + 60 = 110 ns, total 110 + copy_'s 7 + 3 = 120. On tensor
+ * cores are 100 of the 110 ns in its own kernels, and 100 of 113 with copy_'s kernel. On rank 0, mm
+ * has 50 ns on the device and 20 + 18 = 38 of its own on the host; on rank 2, 60 and 30 - 4 = 26.
+ * linear: total 60; 60 - 7 = 53 ns are in kernels, 40 of these on tensor cores. my: its total
+ * counts once: 5 ns on the device, 100 on the host. */
 TEST(operators_are_as_worked_out_by_hand) {
     static const char *const rows[] = {
         ("name calls device_self_ns device_total_ns host_self_ns host_total_ns tensor_self_pct "
@@ -163,8 +164,8 @@ TEST(the_thousand_that_cost_most_are_kept) {
     close_job(&j);
 }
 
-/* h884gemm has 100 of the 110 ns that mm launched, and mm launched all 160 ns of h884gemm (two
- * ranks). All rows add up to 66 ns on rank 0 and 60 each on ranks 1 and 2: 186. */
+/* h884gemm has 100 of the 110 ns that mm launched, and mm launched 100 of the 160 ns of h884gemm.
+ * All rows add up to 66 ns on rank 0 and 60 each on ranks 1 and 2: 186. */
 TEST(what_launched_what) {
     static const char *const operators[] = {
         ("kernel operator inside calls total_ns mean_ns share_pct ranks median_rank_ns max_rank_ns "

@@ -86,7 +86,7 @@ TEST(an_operation_is_what_its_name_says) {
          TRANSFERRED("forward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel dst=2")},
         {OPERATION("backward-recv", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("backward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* a transfer out of the model has no peer */
+        /* the first stage has no peer to send gradients to */
         {OPERATION("backward-send", 0, , 1, 1, 2, 3, -1, 0), 0,
          TRANSFERRED("backward-send", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel")},
         {OPERATION("forward-recv", 1, 1, 6, 1, 2, 3, -1, 0), 3,
@@ -107,7 +107,7 @@ TEST(an_operation_is_what_its_name_says) {
          0,
          "forward-compute, chunk 1 kernel 1000+2000 0/0\n" TRANSFERRED(
              "forward-recv", "0/1", " size=2 ranks=[0, 2] of=pipeline parallel src=2")},
-        /* by its own clock, it ended at 20 - 3 us, before the last rank arrived */
+        /* by the rank's own clock, it ended at 20 - 3 us, before the last rank arrived at 20 */
         {OPERATION("forward-send", 0, , 1, 20, -3, 3, -1, 0), 0,
          "forward-send kernel 17000+0 0/1 forward-send collective=forward-send size=2 ranks=[0, 2] "
          "of=pipeline parallel dst=2"},
@@ -118,7 +118,7 @@ TEST(an_operation_is_what_its_name_says) {
         reading r = read_rank(text, cases[i].rank);
         trace_text(&r, found, sizeof found);
         char *rest = found + strlen(cases[i].events);
-        assert_true(*rest == '\n' || strncmp(rest, " seq=0", 6) == 0); /* then a hash; or steps */
+        assert_true(*rest == '\n' || strncmp(rest, " seq=0", 6) == 0); /* steps or hash next */
         *rest = '\0';
         assert_string_equal(found, cases[i].events);
         assert_int_equal(r.trace.rank, cases[i].rank);
@@ -141,8 +141,8 @@ TEST(steps_take_the_time_of_all_ranks) {
         int64_t begin_ns; /* begin of the second step and of its operation */
     } cases[] = {
         {STEPS(24, 100), "step 24", 100000},
-        {STEPS(24, 110), "step 24", 100000}, /* after a tenth of the first step */
-        {STEPS(24, 0), "step 24", 100000},   /* both steps at the same time */
+        {STEPS(24, 110), "step 24", 100000}, /* the gap is a tenth of the first step: invented */
+        {STEPS(24, 0), "step 24", 100000},   /* both steps at the same time: invented */
         {STEPS(24, 160), "step 24", 160000},
         {STEPS(24, 105), "step 24", 105000},
         {STEPS(25, 160), "step 25", 100000}, /* step 24 was not recorded */

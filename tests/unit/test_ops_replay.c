@@ -122,16 +122,16 @@ static tm_ops_figures figures_of(const job *j, int64_t *scores) {
 
 /* Two ranks of a pipeline, and two equal steps. Times are in us from a step's start:
  *
- *     rank 0   forward 0-300, sent 300-318.25; backward 820-990, received long before
- *     rank 1   received 300-320; forward 320-610, backward 620-810, the collector at 990
+ *     rank 0   forward 0-300, send 300-318.25; backward 820-990, its receive ended long before
+ *     rank 1   receive 300-320; forward 320-610, backward 620-810; garbage collection at 990
  *
- * Without the gaps of 10 before rank 1's backward pass and later, a step takes 300 + 20 + 290 + 190
- * = 800. Rank 1's send is missing, so rank 0's backward pass waits for nothing. Ideal times are 295
+ * Rank 1's send is missing, so rank 0's backward pass waits for nothing, and without gaps a step
+ * takes until the end of rank 1's backward pass: 300 + 20 + 290 + 190 = 800. Ideal times are 295
  * for a forward pass, 180 for a backward pass and 20 for a receive: 295 + 20 + 295 + 180 = 790. If
- * only stage 0 or only stage 1 is as recorded, a step takes 795. A rank's score is the smaller of
- * this and the 800 with its data rank, both ranks, as recorded. Of the two equal ranks, rank 0
- * counts as the worst. Without it, 295 + 20 + 290 + 190 = 795 are left; without the last stage, 300
- * + 20 + 295 + 180 = 795. */
+ * only stage 0 or only stage 1 is as recorded, a step takes 795. If only the ranks' data rank is,
+ * which has both ranks, it takes 800. A rank's score is the smaller of these two. The scores are
+ * equal, so rank 0 counts as the worst. If it is ideal, 295 + 20 + 290 + 190 = 795 are left; if the
+ * last stage is ideal, 300 + 20 + 295 + 180 = 795. */
 TEST(figures_of_a_small_job_are_those_by_hand) {
     job j;
     int64_t scores[RANKS_MAX];
@@ -150,8 +150,8 @@ TEST(figures_of_a_small_job_are_those_by_hand) {
     close_job(&j);
 }
 
-/* The same job: 190 of the 990 us of a step are unexplained, and are moved to its end. Earlier
- * times stay: rank 1 arrives at its receive at 0, and receives from 300 to 320 us. */
+/* The same job: 190 of the 990 us of a step are unexplained, and are moved to its end. Nothing else
+ * waits without a cause: rank 1 arrives at its receive at 0, and receives from 300 to 320 us. */
 TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     job j;
     open_job(&j, TMERGE_TESTDATA "/ok_operations.json");
@@ -168,7 +168,7 @@ TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     static const struct {
         size_t rank;
         const char *operation;
-        int64_t begins[2]; /* begin of the last but one node in this row, in each step */
+        int64_t begins[2]; /* in each step, time of the last but one node of the operation */
     } cases[] = {
         {0, "forward-compute", {0, 990000}},        {0, "backward-compute", {300000, 1290000}},
         {1, "forward-recv", {300000, 1290000}},     {1, "forward-compute", {320000, 1310000}},
@@ -198,7 +198,7 @@ TEST(what_nothing_explains_goes_to_the_ends_of_steps) {
     close_job(&j);
 }
 
-/* result-ST.json, mw-ST.json and ms-ST.json of the paper's artefact. */
+/* Figures of result-ST.json, mw-ST.json and ms-ST.json, artefacts of the paper in ops_figures.h. */
 TEST(figures_are_those_that_were_published) {
     const char *shared = getenv("TMERGE_SHARED");
     char path[512];
@@ -219,7 +219,7 @@ TEST(figures_are_those_that_were_published) {
     assert_true(fabs((double)f.workers_ns / second - 2.162352216) < 2e-6);
     assert_true(fabs((double)f.stage_ns / second - 1.771039616) < 2e-6);
     assert_true(fabs(total / (double)recorded_ns(&j) - 1 - -0.0188) < 0.0002);
-    /* Only the last stage is slow, from blocking_decompose_by_dp_rank and _by_stage. */
+    /* Scores from blocking_decompose_by_dp_rank and _by_stage: only the last stage is slow. */
     static const double expected[] = {0.99804, 0.99804, 0.98306, 0.98306,
                                       0.98249, 0.98249, 1.17308, 1.17787};
     for (size_t i = 0; i < 8; i++)
@@ -270,7 +270,7 @@ static int by_text(const void *a, const void *b) {
     return strcmp(a, b);
 }
 
-/* Writes "B0<F1 ..." in alphabetical order, then "joined: fs0 ..." */
+/* Writes "B0<F1 " if B0 follows F1, in order of texts, then "| alone:" and what has no peer. */
 static void draft_text(const tm_ops_draft *d, char *out, size_t size) {
     const tm_ops_part *parts = d->parts.data;
     const tm_ops_edge *edges = d->edges.data;

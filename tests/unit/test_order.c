@@ -81,9 +81,9 @@ TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     assert_false(tm_order_holds(a, b, N));
 }
 
-/* The ends of b vary like those of a two operations earlier, so this shift fits best. But shifted
- * by two, no operations run at the same time: they are 12 ms long and 20 ms apart. Without a common
- * clock, this is not known. */
+/* Each end of b varies like the end of a two operations before, so this shift fits best. But with
+ * it, no operations run at the same time: they are 12 ms long and 20 ms apart. If the clocks are 1
+ * s apart, the times do not show this. */
 TEST(ends_on_hosts_that_fit_a_shift_by_chance_leave_an_order) {
     static const int64_t late_ms[N + 2] = {0, 5, 3, 1, 6, 2, 0, 4, 6, 1, 5, 3, 0, 4};
     tm_end a[N], b[N];

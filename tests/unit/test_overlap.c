@@ -34,11 +34,12 @@ static const int64_t epoch = 1700000000000000000; /* beyond what a double holds 
  *            busy [20, 100) [120, 175): 80 + 55 = 135, window [20, 175): 155, idle 20;
  *            70 + 55 + 10 + 20 = 155. 100 * 35 / 90 = 38.888..., 90 / 70 = 1.2857142857...,
  *            55 / 155 = 0.35483870967...
- *   step 1:  [0, 100): P 40, C 50, M 58, overlap 20 (40 %), C \ P 30, 10, busy 80, idle 20;
- *            50 / 40 = 1.25, 30 / 100 = 0.3
+ *   step 1:  [0, 100): P 40, C 50, M 58, overlap 20 (40 %), C \ P 30, (M \ P) \ C 10, busy 80,
+ *            idle 20; 50 / 40 = 1.25, 30 / 100 = 0.3
  *   step 2:  [100, 200): P 30, C 40, M 0, overlap 15 (37.5 %), C \ P 25, busy 55, idle 45;
- *            40 / 30 = 1.333..., 0.25
- *   kinds:   allgather 1, 40, 15, 37.5, 25; allreduce 2 kernels, 50, 20, 40, 30 */
+ *            40 / 30 = 1.333..., 25 / 100 = 0.25
+ *   kinds:   allgather: 1 kernel, C 40, C n P 15 (37.5 %), C \ P 25
+ *            allreduce: 2 kernels, C 50, C n P 20 (40 %), C \ P 30 */
 static const event_spec rank_0[] = {
     STEP("ProfilerStep#1", 0, 100),
     STEP("ProfilerStep#2", 100, 100),
@@ -106,8 +107,8 @@ TEST(overlap_is_as_worked_out_by_hand) {
     close_job(&b);
 }
 
-/* The rank uses GPUs 0 and 1. On GPU 2, it has a memset of 1 ns, which is too little to count
- * beside 120. Rank 2 is one of 8, and has only touched GPU 2. In ns:
+/* The rank uses GPUs 0 and 1. On GPU 2, it has a memset of 1 ns, under 1 % of GPU 0's 120,
+ * so GPU 2 does not work. Rank 2 is not the whole job, so it has no row for GPU 2. In ns:
  *
  *   GPU 0: gemm [0, 100), copy [180, 200)        P 100, M 20, busy 120, idle 80 of 200
  *   GPU 1: gemm [90, 150), allreduce [140, 170)  P 60, C 30, C n P 10, C \ P 20, busy 80, idle 120
@@ -326,7 +327,7 @@ TEST(a_step_is_partial_under_four_fifths_of_the_median) {
         int64_t length[N_RANKS]; /* of ranks 0, 1, 2, and of rank 3, which has no GPU events */
         bool partial[N_RANKS];
     } cases[N_STEPS] = {
-        /* the median is 100 ns, the limit 80: rank 1 is at the limit, one below, one above */
+        /* the median is 100 ns, the limit 80: rank 1 is at it, then 1 ns below, then above */
         {{100, 80, 100, 500}, {false, false, false, false}},
         {{100, 79, 100, 500}, {false, true, false, false}},
         {{100, 81, 100, 500}, {false, false, false, false}},
@@ -411,7 +412,7 @@ TEST(hosts_that_nobody_tells_are_reported_by_their_devices) {
         const char *reported, *path, *expected;
     } cases[] = {
         {0, 0, NULL, "t", "host0"},    {1, 1, NULL, "t", "host0"},
-        {2, 3, NULL, "t", "host0"},                                /* numbers need only increase */
+        {2, 3, NULL, "t", "host0"},                                /* devices need only increase */
         {3, 0, NULL, "t", "host1"},    {4, 0, NULL, "t", "host2"}, /* hosts with one device */
         {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* rank 5 is in between */
         {8, 3, NULL, "t", "host4"},                                /* rank 7 is missing */

@@ -51,7 +51,7 @@ typedef struct job {
 } job;
 
 static const job jobs[] = {
-    /* Enough steps: the chance is at most 0.001: 2^-10 and 4^-5 = 0.00098, 10^-3, 32^-2. */
+    /* Enough steps: n^(1 - n_steps) is at most 0.001: 2^-10 and 4^-5 = 0.00098, 10^-3, 32^-2. */
     {2, 11, 3, 3, 3, 0, TM_UNIT_STEP, 11, 5, 5},
     {4, 6, 3, 3, 3, 0, TM_UNIT_STEP, 6, 5, 5},
     {10, 4, 3, 3, 3, 0, TM_UNIT_STEP, 4, 5, 5},
@@ -72,9 +72,9 @@ static const job jobs[] = {
     {4, 1, 200, 200, 200, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {4, 0, 200, 0, 0, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {2, 0, 300, 0, 0, 0, TM_UNIT_BLOCK, 300, 0, 0},
-    /* Steps are joined to 16384 / 256 = 64 units of 200 / 64 -> 4 steps; to 4096 of 5000 / 4096 ->
-     * 2; or to the minimum of 64: 190 / 64 -> 3. The first unit is from its first to its last
-     * step. */
+    /* For n members, there are at most TM_UNITS_MAX / n = 16384 / 256 = 64 units of 200 / 64 -> 4
+     * steps; 4096 of 5000 / 4096 -> 2; or at least TM_UNITS_LEAST = 64: 190 / 64 -> 3. The first
+     * unit is from its first to its last step. */
     {256, 200, 1, 1, 1, 0, TM_UNIT_STEP, 50, 5, 8},
     {4, 5000, 1, 1, 1, 0, TM_UNIT_STEP, 2500, 5, 6},
     {1024, 190, 1, 1, 1, 0, TM_UNIT_STEP, 63, 5, 7},

@@ -232,7 +232,7 @@ TEST(three_parts_are_the_whole_also_where_one_is_empty) {
     close_document(&d);
 }
 
-/* Devices are judged when all parts are known. */
+/* Which events are of devices is decided when all parts are known. */
 TEST(marks_and_flows_are_joined) {
     static const char text[] =
         "{'traceEvents':[" X
@@ -252,7 +252,7 @@ TEST(marks_and_flows_are_joined) {
 }
 
 /* If there are more flows than are kept, the parts keep the same as the whole. One flow in 50 ends
- * at an event; the last such flow counts only if it is in the sample. */
+ * at an event, which is of a device only if its flow is kept. */
 TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);

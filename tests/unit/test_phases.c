@@ -90,7 +90,7 @@ static void check_host(const event_spec *events, size_t n, const int64_t *expect
     check_host(events, COUNT(events), expected, COUNT(expected) / 5)
 
 /* There are two micro-batches. The second forward [60, 80) is in a gap of backward, which goes on
- * after it. The end of a step ends forward, too: step 1 ends after the call [130, 140). */
+ * after it. In step 1, no backward follows the call [130, 140), so it is not forward. */
 TEST(a_gap_in_which_the_program_works_is_not_backward) {
     static const event_spec events[] = {
         NOTE("ProfilerStep#1", 0, 150), OP("aten::mm", 10, 20, 1),

@@ -37,7 +37,7 @@ static void judge(tm_tables *tables, int64_t n_ranks, const char *programs) {
 }
 
 TEST(a_cell_is_slow_by_what_it_has_more_than_half_of_all) {
-    /* Half of 8 devices take at most the fourth smallest time. 5 % of the step are 50 ns. */
+    /* A device is slow if it takes 5 % of the step (50 ns) more than the fourth of the 8 times. */
     static const cells_case cases[] = {
         {.compute = {100, 100, 100, 100, 100, 100, 100, 100}, .slow = ""},
         {.compute = {100, 100, 100, 100, 149, 100, 100, 100}, .slow = ""},

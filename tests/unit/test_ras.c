@@ -66,7 +66,7 @@ static void rows_text(const tm_ras *ras, char *out, size_t size) {
 
 /* All ranks of a communicator launch the same collectives in the same order. A rank with fewer, and
  * no more of any kind, is behind. A rank with more of some kind launched others. If nothing else is
- * stated, the largest sum is 3 + 12 = 15. */
+ * stated, the rank with most has 3 + 12 = 15. */
 TEST(a_rank_is_reported_by_its_state_and_its_counts) {
     static const struct {
         const char *comms, *rows;
@@ -78,7 +78,7 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
         /* 12 - 11 = 1 AllReduce less, and 3 - 1 = 2 AllGather */
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 1, 11)), ""),
          "1 1 1 behind AllGather 1 3;", 0},
-        /* 4 + 11 is 15, too, but with another kind */
+        /* 4 + 11 is 15, too, but rank 1 has more AllGather than rank 0 */
         {COMM("0xa", 2, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 4, 11)), ""),
          "1 1 1 differs AllGather 4 3;", 0},
         {COMM("0xa", 6,
@@ -112,7 +112,7 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
               "{'rank':1,'host':'unknown','pid':-1,'cuda_dev':0,'nvml_dev':0,'status':{"
               "'unresponsive':true,'considered_dead':true}}"),
          "1 1 - dead - - -;", 0},
-        /* Two are not ranks of the communicator; then one rank occurs twice. */
+        /* Two numbers are no ranks of the communicator; then one rank occurs twice. */
         {COMM("0xa", 2, THREE(RANK(0, 0, 3, 12), RANK(1057455228, 1, 3, 12), RANK(-1, 1, 3, 12)),
               ""),
          "", 2},

@@ -208,7 +208,7 @@ TEST(streams_correspond_by_their_first_kernel) {
         {.name = "allreduce", .begin_ns = 30, .stream = 7, .group = "b", .ranks = "[0, 1]"},
         {.name = "allreduce", .begin_ns = 40, .stream = 99, .group = "a", .ranks = "[0, 1]"},
     };
-    /* the records are of group a's first and second stream, and of the first of b and a */
+    /* records on the first and second stream of group a, the first of b, the first of a again */
     static const uint64_t keys[] = {0, (uint64_t)1 << TM_LANE_SHIFT, 0, 1};
     ground g = open_ground();
     tm_match_input inputs[] = {collect_rank(&g, 0, zero, COUNT(zero), 2),

@@ -367,7 +367,7 @@ TEST(the_tables_have_the_columns_that_their_definition_promises) {
             continue;
         if (!table)
             fail_msg("there is no table %s", contract[i].name);
-        int promised = -1; /* there is one more blank than columns */
+        int promised = -1; /* one less than the blanks around the names */
         for (const char *p = contract[i].columns; *p; p++)
             promised += *p == ' ';
         for (int c = 0; c < table->def->n_columns; c++) {

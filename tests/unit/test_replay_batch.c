@@ -190,7 +190,7 @@ static void check_graph(const tm_graph *a, const tm_graph *b) {
     }
 }
 
-/* Checks that joined runs cover the events of the exact runs, with their extremes. */
+/* Checks that each joined run has the events and the extremes of consecutive exact runs. */
 static void check_joined(const tm_vec *exact, const tm_vec *joined, size_t most) {
     const tm_slack_run *run = exact->data, *end = run + exact->n;
     assert_in_range(joined->n, 1, most);
@@ -273,7 +273,7 @@ static void check_path(both *b, const tm_batch *batch) {
     }
 }
 
-/* Checks reduced graphs: with the usual sets, or with so many changes that ways are joined. */
+/* Checks reduced graphs: with the usual sets, or with so many that there are more joints. */
 static void check_reduced(both *b, const tm_sets *sets) {
     const size_t n_sets = sets ? 2 * sets->n : TM_N_RANK_SETS;
     const tm_batch_loops *loops = b->workspace.loops;
@@ -393,8 +393,8 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
                     p[i].row == q[i].row && p[i].launched == q[i].launched && p[i].nth == q[i].nth);
 }
 
-/* Two calls of rank 5 are swapped: it has the same parts as the others, in another order. Rank 8 is
- * in another stage, and a call of rank 9 has another name. */
+/* Two calls of rank 5 are swapped: it has the same events as the others, in another order. Rank 8
+ * is in another stage, and one call of ranks 6, 9 and 10 has another name. */
 TEST(ranks_with_the_same_parts_share_a_draft) {
     both b;
     tm_drafts drafts;

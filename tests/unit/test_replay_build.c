@@ -171,7 +171,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 100; "
               "host root>lb.S 294; call lb.S>lb.E 5; gap a.E>b.S 1; launch lb.S>b.S 20 (7); "
               "compute b.S>b.E 50"},
-    {/* It is usual that an event begins up to 106 us after its call. */
+    {/* An event that begins up to 100 us after its call [0, 6) is usual (LATE_NS). */
      .what = "a launch on a GPU that something else holds",
      .events = {CALL("la", 0, 6, 1), WORK("a", 506, 100, 1, 7), CALL("lb", 700, 6, 2),
                 WORK("b", 1200, 50, 2, 7)},
@@ -266,7 +266,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; compute a.S>a.E 999; "
               "host a.E>lb.S 1005 (2005); host root>lb.S 1004; call lb.S>lb.E 5; gap a.E>b.S 1; "
               "launch lb.S>b.S 6; compute b.S>b.E 10"},
-    {/* Of the 1,050 us between the calls, 50 are after the end of a: by chance in 1 of 21 cases. */
+    {/* lb is 50 us after the end of a, and 1,050 after la: by chance in 1 of 21 cases. */
      .what = "a thread of a CPU rank waited for what ended just before it continued",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 1055, 5, 2),
                 WORK("b", 1061, 10, 2, 7)},
@@ -438,10 +438,10 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
 }
 
 /* A kernel begins every 101 us. A launch is made every 10 us until 40 of 64 are queued. So the 45th
- * launch, at 440 us, is the first that waits: until 4 us after the end of the kernel 40 before it,
- * at 510 us. If kernels are shorter, the launch takes as long without waiting. Then come a long
- * kernel on another stream, @p n_short short ones that end before it, and a launch that lasts until
- * 4 us after its end. Returns the number of calls that wait for a kernel. */
+ * launch, at 440 us, is the first that waits: until 514 us, 4 us after the end of the 5th kernel,
+ * 40 before its own. If kernels are shorter, the launch takes as long without waiting. Then come a
+ * long kernel on another stream, @p n_short short ones that end before it, and a launch that lasts
+ * until 4 us after the end of the long one. Returns the number of calls that wait for a kernel. */
 static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
     enum { N = 64, QUEUE = 40 };
     event_spec events[4 * N];
@@ -475,7 +475,7 @@ static size_t count_waits(int64_t kernel_us, size_t n_short, int64_t long_us) {
 TEST(a_launch_into_a_full_queue_waits_for_a_kernel) {
     assert_int_equal(count_waits(100, 5, 1000), 64 - 44);
     assert_int_equal(count_waits(50, 5, 1000), 0);
-    assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* the queue frees in launch order */
+    assert_int_equal(count_waits(100, 39, 1000), 64 - 44 + 1); /* the queue is in launch order */
     assert_int_equal(count_waits(50, 5, 10000), 1);            /* 20 us of 10 ms are no chance */
 }
 
@@ -521,7 +521,7 @@ static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visi
     return n;
 }
 
-/* Sets weights at the limits of an edge and of a short weight, each after each other one. */
+/* Sets each weight after each other one. They are the limits of an edge and of a short weight. */
 TEST(an_edge_returns_the_weight_that_was_set) {
     enum { NS = 1 << 27, MORE = 1 << 24 };
     static const tm_weight weights[] = {
@@ -587,7 +587,7 @@ static int64_t scaled_end(const built *b, double factor) {
     return end;
 }
 
-/* Delays all events by @p by_ns. On each stream, one event then follows the other after 1 us. */
+/* Delays all events by @p by_ns, and kernels until 1 us after the previous one on the stream. */
 static void line_up(event_spec *events, size_t n, int64_t by_ns) {
     int64_t reach[2][2] = {{0}};
     for (size_t i = 0; i < n; i++) {

@@ -96,9 +96,8 @@ static void assert_same_job(const tm_replay *a, const tm_replay *b) {
     assert_memory_equal(a->ns, b->ns, a->n_links * a->n_sets * sizeof *a->ns);
 }
 
-/* Checks that T, if each group of ranks has other weights, equals a sweep with these weights.
- * Groups are single ranks, or ranks with the same number modulo @p apart; the first is in no
- * group. */
+/* Checks T if one group of ranks after another has other weights (tm_each_totals) against sweeps.
+ * Groups are ranks with the same index modulo @p apart. If some share one, rank 0 is in none. */
 static void check_each(const tm_replay *job, size_t apart) {
     static const tm_replay_sets both = {1, 2};
     const size_t n_groups = apart < job->n_ranks ? apart : job->n_ranks;
@@ -218,11 +217,10 @@ static void reduce_thrice(const replay_case *c, tm_replay *job) {
     tm_vec_free(&words);
 }
 
-/* Both ranks take 10 ns (8 in set 2, 20 in set 3) from one operation to the next, whatever the
- * operation does, and leave it 9 ns (12 in set 1) after the last arrival. So in some set each way
- * around an operation is the longest, and 40 of them would lead to the last operation. A call has
- * so many nodes that, with THRICE sets, some with more than FEW ways become joints, which leaves
- * fewer links. */
+/* Both ranks take 10 ns (8 in set 2, 20 in set 3) on the host from one operation to the next, and
+ * leave an operation 9 ns (12 in set 1) after the last arrival. So each way past operations is the
+ * longest in some set, and 40 of them would lead to the last operation. Nodes with many ways become
+ * joints: with many sets, also some with five (FEW in reduce.c), so fewer links are left. */
 TEST(ways_that_no_operation_implies_are_joined) {
     enum { OPERATIONS = 40, NODES = 30 };
     static const struct {
@@ -251,7 +249,7 @@ TEST(ways_that_no_operation_implies_are_joined) {
     replay_finish(&c);
     replay_reduced(&c, false, &job);
     assert_true(job.n_operations > OPERATIONS && job.n_operations + 1 <= TARGETS);
-    assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* all would be 2 x 40 x 41 / 2 */
+    assert_true(job.n_links < (size_t)2 * OPERATIONS * 14); /* without joints: 2 x 40 x 41 / 2 */
     reduce_thrice(&c, &thrice);
     assert_true(thrice.n_operations > job.n_operations && thrice.n_operations + 1 <= TARGETS);
     assert_true(thrice.n_links < job.n_links);
@@ -268,8 +266,8 @@ TEST(ways_that_no_operation_implies_are_joined) {
 }
 
 /* As above, but ways fork and meet again at the same time, except in set 1, in which one of each
- * pair takes 1 ns longer. Of the nodes at one time only one may be joined: the job has no order for
- * more. */
+ * pair takes 1 ns longer. At one time there may be only one joint, as joints are ordered by time.
+ */
 TEST(ways_are_joined_once_at_a_time) {
     enum { OPERATIONS = 40, PAIRS = 15, ROOM = 1000, NODES = OPERATIONS * (3 * PAIRS + 4) };
     static const int64_t expected[REPLAY_SETS] = {10, 4 + PAIRS + 6, 9, 20};
@@ -330,8 +328,8 @@ static void two_ranks(replay_case *c) {
 TEST(a_path_takes_the_lowest_rank_then_the_latest_source) {
     static const uint8_t sets[2] = {0};
     /* Step 0 ends on both ranks at 20, so rank 10 is taken, although operation 4 is later than 3.
-     * Both ranks arrive at 3 at 15, so rank 10 again; its later source is 2. Rank 11 is the last to
-     * arrive at 2. Both arrive at 1 at 5. Step 1 is cut at 20. */
+     * Both ranks arrive at 3 at 15, so rank 10 again; of its sources, 2 is later than 1. Rank 11
+     * is the last to arrive at 2. Both arrive at 1 at 5. The path of step 1 is cut at 20. */
     static const struct {
         size_t step, n;
         struct {

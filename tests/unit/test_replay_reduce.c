@@ -29,10 +29,11 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
 
 /* Operation 1 (visit 0): the rank arrives 5 ns after the root and leaves 10 (in set 1: 4) after the
  * last arrival. A call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is 2 after
- * the end of 1 and 3 after the call. Ways to 2: from 1     10 + 2 = 12, in set 1 4 + 2 = 6 from
- * root  5 + host + 3; through 1, not before 5: 5 + 12 = 17, in set 1 11 The step ends with both
- * operations: 10 (in set 1: 4) after 1, and 7 after 2. Through 2, it ends 12
- * + 7 (6 + 7) after 1, which is longer, so the direct link from 1 is dropped. */
+ * the end of 1 and 3 after the call. Ways to 2:
+ * - from 1: 10 + 2 = 12, in set 1 4 + 2 = 6
+ * - from the root: 5 + host + 3; past 1, not before 5: 5 + 12 = 17, in set 1 11
+ * The step ends with both operations: 10 (in set 1: 4) after 1, and 7 after 2. Through 2, it ends
+ * 12 + 7 (6 + 7) after 1, which is longer, so the direct link from 1 is dropped. */
 static const struct {
     int64_t host[REPLAY_SETS];
     bool left; /* whether the way from the root to 2 is left */

@@ -300,7 +300,7 @@ TEST(only_the_wanted_tables_and_ranks_are_read) {
     tm_names_destroy(full.job.names);
 }
 
-/* Appends rows of a rank's part of a table in memory. */
+/* Copies one column of a piece to the rank's rows from @p first on. */
 static void append_rows(const tm_record_column *column, tm_timeline *to, const tm_timeline *piece,
                         size_t first, size_t n) {
     char *from, *array;

@@ -253,7 +253,7 @@ TEST(the_host_is_the_files_or_its_folders_and_secrets_are_left) {
                  cases[i].metadata);
         reading r = read_unit_text(format, text, cases[i].path, NULL);
         assert_name(&r.ground, r.trace.host, cases[i].host);
-        /* 4096 bytes are the bank above. A GPU without properties has only its number. */
+        /* 4096 bytes are the mem_banks in AGENTS. A GPU without properties has only its number. */
         assert_name(&r.ground, r.trace.metadata,
                     "{\"deviceProperties\":[{\"id\":0,\"name\":\"MI350X\",\"totalGlobalMem\":4096,"
                     "\"numSms\":2,\"warpSize\":64},{\"id\":1,\"name\":\"\"}]}");

@@ -62,7 +62,7 @@ TEST(roles_found_again_are_those_of_building_with_the_pattern) {
     close_ground(&g);
 }
 
-/* A row without information looks like one that an earlier pattern made. */
+/* A row without information looks like one made for a kernel that matched, and is dropped. */
 TEST(a_row_of_the_trace_that_says_nothing_makes_no_communication) {
     static const event_spec events[] = {KERNEL("gemm", 0, NULL), KERNEL("ring_step", 10, NULL),
                                         KERNEL("solo", 20, NULL)};

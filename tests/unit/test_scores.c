@@ -37,9 +37,9 @@ TEST(scores_are_roots_of_distances_from_the_median) {
     }
 }
 
-/* Lengths of windows and where they begin. For 8 units: 8 once; 5 (of 5.6) at 0 to 3; 3 (of 3.92)
- * at 0 to 5. For 20 units: 20 once; 14 at 0, 3, 6; 9 (of 9.8) at 0, 2, ... 10 and 11, the last
- * position; 6 (of 6.9), 4 (of 4.8) and 3 (of 3.4) at each position. */
+/* Lengths of windows, n_units x 0.7^k rounded down, and where they begin. For 8 units: 8 once; 5
+ * (of 5.6) at 0 to 3; 3 (of 3.92) at 0 to 5. For 20 units: 20 once; 14 at 0, 3, 6; 9 (of 9.8) at 0,
+ * 2, ... 10 and 11, the last position; 6 (of 6.9), 4 (of 4.8) and 3 (of 3.4) at each position. */
 static const struct {
     size_t n_units, n_windows, lengths[6], n_of[6];
     double handicaps[3]; /* for the first three lengths; 1.7146449 is sqrt(2 + 2 ln(8 / 5)) */
@@ -87,9 +87,9 @@ TEST(classes_add_up_their_members_scores) {
 }
 
 TEST(heights_are_sums_by_their_standard_deviation) {
-    /* In permutations, -1 and 1 have the variance 1, and -2 and 2 have 4. Three units have 5/3 on
-     * average. The heights are 3 / sqrt(10/3) - 0.5 and 2 / sqrt(5/3) - 0.5. If all members are
-     * equal, none stands out. */
+    /* If members are permuted, a unit of -1 and 1 has the variance 1, one of -2 and 2 has 4, and
+     * one of 0 and 0 has 0: on average 5/3. The heights of two units and of one are 3 / sqrt(2 x
+     * 5/3) - 0.5 and 2 / sqrt(5/3) - 0.5. If all members are equal, none stands out. */
     static const double scores[] = {-1, 1, -2, 2, 0, 0};
     static const double heights[] = {1.1431677, 1.0491933, -0.5};
     tm_window v[] = {{0, 2, 0.0, 0.0, 0.5}, {1, 2, 0.0, 0.0, 0.5}, {2, 3, 0.0, 0.0, 0.5}};
@@ -152,8 +152,8 @@ TEST(chance_reaches_as_much_as_combinatorics_say) {
 
 TEST(a_bound_makes_draws_superfluous_where_a_member_stands_out) {
     /* One of 8 members is last in 40 units, with the score 7; the others have -1. The sum is 280
-     * and its variance 40 x 56 / 8 = 280, so with u = 7 the bound is 8 exp(-280 / 49 (8 ln 8 - 7))
-     * = 8 exp(-55.06018). The height is 280 / sqrt(280). The probability is 8^-39 = exp(-81). */
+     * and its variance 40 x (49 + 7) / 8 = 280, so with u = 7 the bound is 8 exp(-280 / 49 (8 ln 8
+     * - 7)) = 8 exp(-55.06018). The height is 280 / sqrt(280). (p is 8^-39 = exp(-81).) */
     double scores[320];
     for (size_t i = 0; i < COUNT(scores); i++)
         scores[i] = i % 8 == 5 ? 7.0 : -1.0;

@@ -45,7 +45,7 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
             int owner;
         } items[6];
     } cases[] = {
-        /* A load counts one more than its weight. Each weight, its process, and the new load: 100
+        /* A trace adds its weight + 1 to the load. Each weight, its process, and the new load: 100
          * -> 0 (101), 60 -> 1 (61), 50 -> 1 (112), 40 -> 0 (142), 30 -> 1 (143), 20 -> 0. */
         {"the largest first",
          2,
@@ -79,7 +79,7 @@ TEST(the_largest_goes_first_to_the_least_loaded) {
     }
 }
 
-/* A load counts one more than its weight: 501 + 100 x 11 = 1601 in all. A share is 801, and a rank
+/* A trace adds its weight + 1 to the load: 501 + 100 x 11 = 1601 in all. A share is 801, and a rank
  * below 50 is small. Process 0 gets the large rank (501), then 28 ranks (809), and process 1 the
  * other 72 (792). Small ranks go by rank, whatever the order of arguments is. */
 TEST(small_ranks_are_given_out_in_blocks_of_neighbours) {

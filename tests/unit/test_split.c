@@ -9,9 +9,9 @@ static const struct {
     const char *what;
     kernel kernels[8]; /* kernels of one name and shape, in one step */
     int64_t work_ns[4];
-    const char *differ; /* for each stage; "": the split is even */
+    const char *differ; /* for each stage, + if it differs; "": the split is even */
 } splits[] = {
-    /* The median call of all stages takes (100 + 150) / 2 = 125 ns. */
+    /* Work is calls x the median call of all stages, here (100 + 150) / 2 = 125 ns. */
     {"one rank a stage: a slow GPU", {{0, 0, 10, 1000}, {1, 1, 10, 1500}}, {0}, ""},
     {"more kernels on a slow GPU", {{0, 0, 10, 1000}, {1, 1, 20, 3000}}, {1250, 2500}, "-+"},
     /* Of two ranks, the lower counts. They differ by 10; 1300 - 1000 exceeds 3 times that. */

@@ -18,7 +18,7 @@ typedef struct scene {
 } scene;
 
 static const scene scenes[] = {
-    /* Before the operation: nothing; one kernel; two, of which the longer counts. */
+    /* Before the operation: nothing; one kernel; two, of which the one that ends last counts. */
     {{{0}}, false, false, 100000},
     {{{7, 50000, 80000, false}}, false, false, 80000},
     {{{7, 10000, 90000, false}, {8, 20000, 50000, false}}, false, false, 90000},
@@ -137,7 +137,7 @@ TEST(members_agree_on_their_arrival) {
             assert_int_equal(o->host, 3);
         }
     assert_int_equal(own.n, 6);
-    /* Operation 3 is of group 8; 6 and the 0 after it are of group 9. Each has two members. */
+    /* Operation 3 is of group 8; 6, and then 0, are of group 9. Each has two members. */
     static const uint64_t keys[] = {3, 3, 6, 6, 0, 0};
     assert_int_equal(tm_stretches_sort(&own), 4);
     for (size_t i = 0; i < own.n; i++) {

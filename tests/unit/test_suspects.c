@@ -91,7 +91,7 @@ static tm_suspect only(const group *g, int64_t member, bool host) {
 }
 
 TEST(nobody_of_equal_ranks_is_found) {
-    /* At 1 % each, 18 of 100 such runs of 20 tests find a suspect, but not with these seeds. */
+    /* At p = 1 % each, 18 of 100 such runs of 20 tests find a suspect, but not these seeds. */
     for (uint64_t seed = 1; seed <= 20; seed++) {
         outcome o = find(&(group){.n = 4 + seed % 3, .n_units = 24, .noise_ns = 400, .seed = seed});
         assert_int_equal(o.suspects.n, 0);
@@ -140,7 +140,7 @@ TEST(who_is_last_too_often_is_found_though_else_first) {
     assert_int_equal(s.excess_ns, 20 * 1000 - 20 * 100);
 }
 
-/* Returns the p of a member that no draw reaches. Draws are doubled until p is at most 0.001. */
+/* Returns p if no draw reaches the member's height. Draws are doubled until p is at most 0.001. */
 static double p_of(double n_tests) {
     double p = 1.0;
     for (int draws = 2999; p > 0.001; draws *= 2)
@@ -170,7 +170,7 @@ TEST(an_episode_has_its_window) {
     assert_int_equal(s.units, 9);
     /* (2 + unit) mod 8 is 0 to 7, then 0: 8 units exceed by 800 ns, the last by 100 + 0 - 4. */
     assert_int_equal(s.excess_ns, 896);
-    /* A window of 36 of 40 units counts as all: 36 / sqrt(40) = 5.7 exceeds 28 / sqrt(28) = 5.3. */
+    /* 36 of 40 units count as all: 36 / sqrt(40) = 5.7 exceeds 28 / sqrt(28) = 5.3 of a window. */
     s = only(&(group){.n = 8, .n_units = 40, .slow = {{2, 3, 2, 38, 100}}}, 12, false);
     assert_true(s.throughout);
     assert_int_equal(s.units, 40);
@@ -230,7 +230,7 @@ TEST(a_slow_host_is_found_instead_of_its_ranks) {
     assert_true(s.throughout);
     /* medians differ by at most 20 */
     assert_in_range(s.excess_ns, 24 * 80, 24 * 120);
-    /* With two levels, hosts get a twentieth of the allowed error. */
+    /* Hosts and ranks are tested, and hosts get a twentieth of the allowed error. */
     assert_near(s.p, p_of(20));
 }
 
@@ -275,7 +275,7 @@ TEST(a_slow_rank_in_a_stage_of_two_is_not_its_stage) {
 
 TEST(too_little_is_not_tested) {
     /* Outside of steps, 4 units are needed. For 2 ranks, 4 units prove nothing: by chance, a rank
-     * is last in all of them in 2 of 16 cases. The p of blocks is 1 - (14/16)^2. */
+     * is last in all of them in 2 of 16 cases. Blocks count as two tests, so p is 1 - (14/16)^2. */
     for (size_t n_units = 0; n_units <= 4; n_units++) {
         outcome o = find(&(group){
             .n = 2, .n_units = n_units, .outside = true, .slow = {{0, 1, 0, n_units, 500}}});

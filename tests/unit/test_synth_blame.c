@@ -230,7 +230,7 @@ TEST(late_ends_are_as_many_as_asked_for_and_single) {
     /* 3 steps of 2 groups of 32 ranks with 4 buckets: 768 ends. Their deviation is 1.3 %. */
     assert_int_equal(n, 768);
     assert_in_range(late * 1000, 110 * n, 190 * n);
-    /* ends are up to 2 ms late, so the mean of 115 has the deviation 0.58 ms / sqrt(115) */
+    /* 115 ends are up to 2 ms late, so their mean has the deviation 0.58 ms / sqrt(115) */
     assert_in_range(sum_ns, 840000 * late, 1160000 * late);
     tms_plan_free(&plan);
 }

@@ -64,7 +64,7 @@ TEST(coarser_coverage_is_the_mean_of_two_and_shows_what_there_is) {
     tm_bytes_free(&shares);
 }
 
-/* Members take 12 bytes each of a third of 600,000 bytes, events 8 bytes each of the rest. */
+/* Members take 12 of 600,000 / 3 bytes each, events 8 each of what 10,000 members leave. */
 TEST(operations_and_events_stay_within_what_is_left) {
     tm_timeline_budget budget = tm_timeline_budget_of(1024, 5000000);
     assert_int_equal(budget.n_members, 138888);
@@ -166,8 +166,8 @@ TEST(times_are_on_the_clock_of_the_job) {
     close_ground(&g);
 }
 
-/* Two ranks, one of them empty. In bucket 4, compute hides no transfer: 40 of 200 ns. In bucket 5,
- * compute is added in [500, 520) and hides the transfer. */
+/* Two ranks, one of them empty. In bucket 4, compute hides no transfer: 40 of 2 x 100 ns. In bucket
+ * 5, compute is added in [500, 520) and hides the transfer. */
 TEST(the_strip_leaves_out_what_compute_hides) {
     ground g = open_ground();
     tm_timeline t = make_small_rank(&g);

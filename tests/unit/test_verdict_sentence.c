@@ -405,7 +405,8 @@ TEST(the_cause_is_reported_by_the_same_kernels_stages_and_calls) {
               SAME("3", "600000", "480000", "570000", "3")),
         CAUSE("0.8", "compute_ns=600000 idle_ns=20000", "or its share of the work" MORE,
               SAME("3", "600000", "480000", "600000", "2")),
-        /* rank 3 has 240 us more work, over twice its additional idle time of 119.9; then 12 */
+        /* additional work is 240 of 600 us, over twice the additional idle time of 119.9; then 12
+         */
         CAUSE(
             "0.6", "compute_ns=600000 idle_ns=139900",
             "it computes at 0.60x the median speed because it runs other or more kernels (the same "
