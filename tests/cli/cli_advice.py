@@ -28,7 +28,7 @@ def boxes():
                     for what in ('fail', 'unknown'))
     because = {box['box']: re.match(r'fails because of (\w+):', box['because']).group(1)
                for box in found if box['because']}
-    # A straggler fails these boxes, too; they are attributed to the same fault.
+    # A straggler also fails `waits` and `exposed_communication`; their cause is the same fault.
     return own, unknown, {box: because.get(cause, cause) for box, cause in because.items()
                           if box not in ('waits', 'exposed_communication') and cause != 'waits'}
 
@@ -55,7 +55,7 @@ def test_a_healthy_job_gets_no_advice():
         lacks(text, 'Advice')
         alone = ['balance', 'stragglers'] if options.get('ranks') == 1 else []
         equal(boxes(), ([], alone, {}), f'boxes of a healthy job {options}')
-        # All boxes that pass share one line; a job of one rank has none.
+        # All boxes that pass share one line; a job of one rank has no such line.
         equal(len(re.findall(r'^Compute even within 0\.\d %, .*; \d+\s+collectives\s+complete$', text, re.M)),
               int(options.get('ranks') != 1), text)
         lacks(text, 'Imbalance')
@@ -65,7 +65,7 @@ def test_a_slow_rank_is_the_one_item():
     for kind in ('gpu', 'host'):
         items, text = planted('straggler', '3', slow_rank=3, slow_kind=kind, fails='stragglers',
                               by_it='balance' if kind == 'gpu' else None)
-        # Waits that it causes and communication that they expose are no separate items.
+        # Waits that the rank causes, and communication that these expose, are no separate items.
         equal([item['rule'] for item in items], ['straggler'], 'items')
         contains(items[0]['text'], f'the {kind.upper() if kind == "gpu" else kind} of rank 3')
         lacks(text, 'Advice')  # already said by the verdict above
@@ -88,7 +88,7 @@ def test_a_slow_loader_comes_first():
     stalls = sum(row['stall_ns'] for row in rows('job.h5', 'input.rank'))
     equal(items[0]['cost_ns'], stalls // len(rows('job.h5', 'input.rank')), 'cost of a rank')
     has_line(text, '^Advice: Load data faster')
-    # Loading cannot take no time at all.
+    # "At most", because loading always takes some time.
     contains(re.sub(r'\s+', ' ', text),
              f"ahead of the run. Saves at most {items[0]['saved_pct']:.1f} % of a step (")
     contains(text, 'more: tmerge show job.h5 [advice]')
@@ -155,9 +155,9 @@ def test_a_job_of_8_ranks_is_on_a_screen_of_24_lines_of_80_columns():
 
 
 def test_nanogpt8_has_first_what_shortens_its_steps_most():
-    # Gaps between kernels delay nothing: no advice. Without rank 1's delay, steps take 165.8 of
-    # 168.3 ms (what-if prototype): 1.5 %, with those of ranks 2 and 0 a tenth; communication is off
-    # the path.
+    # Gaps between kernels delay nothing, and communication is not on the path: no advice on these.
+    # Without rank 1's delay, steps take 165.8 instead of 168.3 ms (what-if prototype): 1.5 % less;
+    # without the delays of ranks 1, 2 and 0, a tenth less.
     items = rows(real_store(), 'advice.item')
     equal([item['rule'] for item in items], ['late_ranks', 'optimizer'], 'items')
     # The advice concerns the ranks named in the headline, and saves as much as it says.
@@ -170,7 +170,7 @@ def test_nanogpt8_has_first_what_shortens_its_steps_most():
     contains(rows(real_store(), 'whatif.job')[0]['headline'],
              f'{job["headline"]}. Fixing rank 1 saves 1.5 % of a step')
     holds(all(item['saved_pct'] != 0 for item in items), 'what saves nothing is no advice')
-    # In its steps rank 2 computes most, 117.8 of 117.4 ms; in all, which the table has, rank 0 122 ms, rank 6 149.
+    # In whole steps rank 2 computes most: 117.8 ms, a mean of 117.4. In all steps it is rank 6, with 149.
     has_line(tmerge('show', real_store()).out, r'^Compute even within 0\.3 % in whole steps, one clock;')
 
 

@@ -50,7 +50,7 @@ def test_sums_are_those_of_the_vendors_lanes():
             for name, ns in found.items():
                 off = abs(ns - float(lane[name]['sum_us']) * 1000)
                 holds(off <= 10 * lane[name]['intervals'], f'{job} {name} is {off} ns off')
-            # Nor does tmerge itself report a difference, an unknown task type, ...
+            # tmerge reports no difference, unknown task type or other remark.
             equal((of['remarks'], of['format'], of['device'], of['device_kind']),
                   (None, 'ascend', row['rank'], 'NPU'))
 

@@ -135,7 +135,7 @@ def test_passes_are_what_ranks_compute_between_their_transfers():
     for stage in found['bubble.stage']:
         equal(stage['late_sender_ns'], sum(row['late_sender_ns'] for row in found['bubble.pair']
                                            if row['to_stage'] == stage['stage']))
-    # Backward from the last stage, the first waits longest: for all passes of the later stages.
+    # The nearer a stage is to the first, the longer it waits for gradients of the later stages.
     late = [row['late_sender_ns'] for row in found['bubble.stage']]
     equal(late, sorted(late, reverse=True))
 

@@ -18,7 +18,7 @@ WINDOW = dict(ranks=256, tp=8, pp=4, layers=80, buckets=20, compute_us=4000, ste
               activation_bytes=2**26, slow_rank=200, slow_factor=1.02, end_jitter_ns=3000, seed=4)
 # Standard deviations: hosts are up to 17 ms apart and drift by up to 69 ppm.
 CLOCKS = dict(offset_us=5000, drift_ppb=20000)
-# GPU errors are uniform; these have a standard deviation of 3 us.
+# GPU errors are uniform in +-gpu_error_ns: a standard deviation of 5196 ns / sqrt(3) = 3 us.
 ERRORS = dict(gpu_error_ns=5196, end_bias_ns=8000)
 JOB = dict(WINDOW, **CLOCKS, **ERRORS)
 # A smaller job for tests that need no more.

@@ -107,12 +107,12 @@ def test_a_slow_rank_gives_the_numbers_of_the_truth():
     has_line(text, rf'^B is {100 * (b / a - 1):.1f} % slower a step: {a / 1e6:.1f} ms -> '
                    rf'{b / 1e6:.1f} ms \(noise ')
     contains(text, '\n! Rank 1 makes the other ranks wait in B, not in A\n')
-    # Fixing it saves what it costs: the step time of the job without it.
+    # Fixing rank 1 saves what it costs: the difference to A, which has no slow rank.
     saved = next(row['plan_pct'] for row in tables['diff.side'] if row['side'] == 'B')
     holds(abs(saved - 100 * (1 - a / b)) < 0.5, f'saved {saved} of {100 * (1 - a / b)} %')
     contains(' '.join(text.split()), f'in B fixing rank 1 saves {saved:.1f} % of a step')
     contains(text, '\nKernels, of a rank in a step\n')
-    # A quarter of the ranks takes half as long again: 12.5 % more.
+    # A quarter of the ranks computes 1.5 times as long: 12.5 % more on average.
     holds(11.5 < rows['overlap.step.compute_ns']['change_pct'] < 13.5, 'compute')
     equal({row['verdict'] for row in tables['diff.kernel'] if row['a_ns'] > 100000}, {'slower'})
     # Five steps are compared with six.

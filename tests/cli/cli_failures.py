@@ -92,7 +92,7 @@ def bad_files():
            f'byte {len(plain)}: gzip checksum is wrong: the file is damaged')
     yield ('rank0.json.gz', gzipped(plain) + b'rubbish',
            f'byte {len(plain)}: other data follows the gzip stream')
-    # As scripts merge them: the processes of each rank renamed, ids unchanged; nine shared ids are
+    # Scripts that merge traces rename the processes of each rank, and keep ids; nine shared ids are
     # no accident.
     yield 'rank0.json', trace(calls('host 71', 1) + calls('host 72', 12), 0), SEVERAL
     # Labels that only some events or only processes have, which may come after all events.

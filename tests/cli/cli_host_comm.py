@@ -59,7 +59,7 @@ def test_operations_of_gloo_are_matched_and_waits_laid_at_the_late_rank():
     done = merged('job')
     lacks(done.out, 'No GPU events')
     lacks(done.out, 'ProfilerActivity')
-    # Rank 0 waits 80 - 40 = 40 us in each of 3, all for rank 1; the transfer takes 90 - 80 = 10 us.
+    # Rank 0 waits 80 - 40 = 40 us in each of 3 steps, for rank 1; the transfer takes 90 - 80 = 10 us.
     equal([(r['wait_ns'], r['caused_wait_ns'], r['last_arrivals'])
            for r in rows('tmerge.h5', 'stragglers.rank')], [(120000, 0, 0), (0, 120000, 3)])
     kinds = rows('tmerge.h5', 'collectives.kind')
@@ -80,10 +80,10 @@ def test_what_is_exposed_is_where_the_thread_waits():
     merged('job')
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal((row['comm_ns'], row['exposed_comm_ns'], row['overlap_ns']), (88000, 10000, 78000))
-    # The same for each operation: 10 us on both ranks, then nothing.
+    # Of the first operation, 10 us are exposed on each of the two ranks; of the second, nothing.
     equal([row['exposed_ns'] for row in rows('tmerge.h5', 'collectives.instance')], [20000, 0])
     for row in rows('tmerge.h5', 'overview.rank'):
-        # 1 + 74 + 1 + 2 us of operators; apart from these only the 10 us.
+        # Operators take 1 + 74 + 1 + 2 us, and exposed communication 10.
         equal((row['kernel_ns'], row['comm_ns'], row['cpu_ns'], row['other_ns']), (0, 10000, 78000, 12000))
         equal(row['gpu_utilization_pct'], None)
 
@@ -162,8 +162,8 @@ def test_each_group_has_its_own_threads_in_the_order_in_which_it_was_made():
 
 
 def test_an_operation_ends_when_who_waits_for_it_goes_on():
-    # Both call at 1000 and continue at 5000. In two of three steps rank 1's thread had no core, and
-    # wrote 7000 then; in the third, 8 ms more are not a wait: the operation lasts longer.
+    # Both threads call at 1000 and continue at 5000. In one of three steps rank 1's gloo thread had no
+    # core, and recorded the end at 7000. The operation then ends when the calling thread continues.
     for rank, ends in enumerate(((4950, 4950, 4950), (4950, 7000, 4950))):
         events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(3)]
         for k, end in enumerate(ends):
@@ -172,10 +172,10 @@ def test_an_operation_ends_when_who_waits_for_it_goes_on():
                        gloo('all_reduce', at + 1000, at + end, [10]), op('aten::add', at + 5000, 9000)]
         write(rank, events)
     merged('job')
-    # 3950 us twice; 4000 if it was cut.
+    # 3950 us each; 4000 if the end was moved to 5000.
     equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [11850000, 11900000])
-    # Both threads of rank 1 get their cores up to 0.6 ms late in 8 steps; in rank 0's, which continues 3 ms
-    # before or after the end, nothing shows that it waits.
+    # In 8 steps, rank 1's thread continues 0.6 ms after or before the recorded end: it waited, and cores were late.
+    # Rank 0's continues 3 ms after or before it, so nothing shows that it waits.
     for rank, late in enumerate((3000, 600)):
         events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(8)]
         for k in range(8):

@@ -71,7 +71,7 @@ def test_the_uncertainty_of_wall_clocks_is_an_option_that_is_stored():
         merged('job', *([f'--wall-uncertainty={option}'] if option else []))
         ranks = rows('tmerge.h5', 'clock.rank')
         equal([row['method'] for row in ranks], ['wall'] * 4)
-        # No collective links these hosts: wall clocks, the GPU's error, drift.
+        # Without collectives, the uncertainty is that of wall clocks, plus the GPU's error and drift.
         holds(stated <= ranks[1]['uncertainty_ns'] <= stated * 1.1 + 10000, ranks[1])
         equal([row['component'] for row in ranks], [0, 1, 2, 3])
     tmerge('analyze', 'tmerge.h5', '-o', 'again.h5').expect(0)

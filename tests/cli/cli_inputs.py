@@ -377,7 +377,7 @@ def test_missing_ranks_of_a_known_world_size_are_said():
     equal((advice['ranks'], advice['evidence'][:36]), ('1-2', '2 of at least 4 ranks have no trace.'))
     put('all/rank0.json', small_trace(0, world=1))
     lacks(merged('all').out, 'have no trace')
-    # Ranks 0 and 1 are a group, whose waits are known; those of all ranks lack 3.
+    # Groups of all ranks lack rank 3, but ranks 0 and 1 are a group, whose waits are known.
     synth('pairs', ranks=4, tp=2, layers=1, buckets=1, steps=2)
     os.unlink('pairs/profile_rank_3.json')
     os.unlink('pairs/truth.json')

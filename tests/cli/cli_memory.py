@@ -47,7 +47,7 @@ def test_one_large_trace_takes_memory_for_its_events_alone():
     holds(os.path.getsize('rank0.json') > 250e6, 'a text much larger than the memory')
     found = peaks(0, 'rank0.json', '-q', '--no-replay')
     is_bounded(found, n_events)
-    # The text has three hundred megabytes; without it the bound is 185.
+    # The trace's text has 300 MB; the bound, which leaves no room for it, is 185.
     holds(max(found) < os.path.getsize('rank0.json') / 2, f'{max(found)} bytes')
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q', '--no-replay'), n_events)
     is_bounded(peaks(0, 'analyze', 'tmerge.h5', '-q'), n_events, 450)
@@ -60,7 +60,7 @@ def test_show_check_and_export_hold_a_part_of_a_store_at_a_time():
     least = max(peaks(0, 'show', 'tmerge.h5', 'job.job', '--json'))
     every = len(run([TMERGE, 'show', 'tmerge.h5', '--json']).expect(0).out)
     holds(every > 20e6, f'{every} bytes: a document much larger than the memory')
-    # Holding all tables takes over twice the document's size, and the document once more.
+    # Holding all tables would take over twice the document's size, and the document once more.
     for form in ('--json', '--csv-dir=out', '--all'):
         found = max(peaks(0, 'show', 'tmerge.h5', form))
         holds(found - least < every * 2 / 3, f'{form}: {(found - least) >> 20} MiB over {every}')

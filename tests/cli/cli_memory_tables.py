@@ -112,8 +112,8 @@ def planted(rank, steps):
 
 
 def test_what_is_planted_is_named_as_what_it_is():
-    # By hand: the leak's last step peaks at 500 + 4 x 10 + 100 + 10 MB and leaves 350, 35 steps of
-    # 10 MB; the spike's third step takes 400 MB, the others take 100.
+    # By hand: the leak's last step peaks at 500 + 4 x 10 + 100 + 10 MB and leaves 350 of 1,000, enough
+    # for 35 steps of 10 MB; the spike's third step takes 400 MB, the others take 100.
     level = (100, 0)
     jobs = {
         'growth': ([(100, 10)] * 5, {'memory_growth'}, (0, 1, 35)),

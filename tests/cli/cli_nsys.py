@@ -232,7 +232,7 @@ def without_making(folder):
 
 
 def test_the_groups_of_kernels_that_tell_none_are_inferred():
-    # All clocks are right. The ends of one stream, taken for the job's, would be 1.9 ms apart.
+    # All clocks are right. Ends of one stream, matched over all ranks, would be 1.9 ms apart.
     options = dict(GROUPS, no_metadata=True, offset_us=0, drift_ppb=0, slow_factor=1.3)
     truth = synth('groups', format='nsys', **options)
     true = {}
@@ -359,14 +359,14 @@ def test_the_environment_says_how_many_ranks_there_are():
 
 
 def test_sessions_of_one_host_share_its_monotonic_clock():
-    # Each start in UTC is read with an error: here 3 and 0 ms; the lowest counts for both.
+    # The UTC time of each start is read late, on host a by 3 and 0 ms; the earliest reading counts.
     for rank, (system, late, host) in enumerate(((10**9, 3 * 10**6, 'a'), (5 * 10**9, 0, 'a'),
                                                  (10**9, 7 * 10**6, 'b'),
                                                  (10**9, 2 * 10**9, 'a'))):
         export(f'rank{rank}.sqlite', epoch=BASE_NS + system + late, system=system, host=host)
     merged(*(f'rank{i}.sqlite' for i in range(4)))
     begins = [events['kernel'][0][0] - BASE_NS for _, events in sorted(stored('tmerge.h5').items())]
-    # Another host is unchanged, as is a start that is off by seconds, no reading error.
+    # Host b is unchanged, as is the start on host a that is 2 s off: no reading is so late.
     equal(begins, [10**9 + 1000, 5 * 10**9 + 1000, 10**9 + 7 * 10**6 + 1000, 3 * 10**9 + 1000])
 
 

@@ -111,7 +111,7 @@ def test_the_replay_gives_the_published_figures():
     near(job['step_ns'] / 1e9, base, 0.0003, 'T')
     near(job['replay_error_pct'], 100 * (original / base - 1), 0.02, 'replay error')
     equal(job['sure'], True)
-    # S_w is the lower of a rank's data rank and stage value, in the paper's decompositions.
+    # A rank's S_w is the lower value of its data rank and its stage in the paper's decompositions.
     by_data = [result['blocking_decompose_by_dp_rank'][f'{i}'] for i in range(2)]
     by_stage = [result['blocking_decompose_by_stage'][f'{i}'] for i in range(4)]
     items = {(row['what'], row['name']): row for row in shown['whatif.item']}

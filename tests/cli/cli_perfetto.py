@@ -84,8 +84,8 @@ def end(time, track=7, sequence=1):
 
 def test_threads_take_turns_in_a_file():
     # B step, B forward | B io | E forward, E step | E io: chunks of two threads, in one sequence or
-    # two; forward runs within step, from 1200 to 1500 and from 1000 to 2000. Unknown fields count
-    # nothing.
+    # two; forward runs within step, from 1200 to 1500 and from 1000 to 2000. Unknown fields are
+    # ignored.
     new = number(200, 3)
     for other in 1, 2:
         equal(slices(packet(number(200, 1)), thread(7, 1, 2), thread(8, 1, 3), begin(DAY_NS + 1000, 'step', 7, new),

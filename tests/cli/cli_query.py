@@ -60,9 +60,9 @@ def test_the_events_of_a_small_job_are_those_worked_out_by_hand():
 
 
 def test_exposed_time_is_asked_for_as_the_help_says():
-    # The kernel computes in [150, 170) of [100, 200): of the first all-reduce 80 us are exposed, of
-    # the second 30, and all 100 us of the all-gather. The call that launched the first took 250 x 4
-    # numbers of 2 bytes.
+    # A kernel computes in [150, 170), during the first all-reduce in [100, 200): of this 80 us are
+    # exposed, of the second all-reduce 30, of the all-gather all 100 us. The call that launched the
+    # first took 250 x 4 numbers of 2 bytes.
     call = {'Input Dims': [[250, 4]], 'Input type': ['c10::Half']}
     put('rank0.json', trace([kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 300, 30, stream=20),
                              kernel('ncclDevKernel_AllReduce_Sum_f32_RING_LL', 100, 100, stream=20,

@@ -329,7 +329,7 @@ def test_ranks_that_count_from_0_have_no_time_with_those_that_do_not():
     job, dated = rows('tmerge.h5', 'job.job')[0], rows('tmerge.h5', 'job.rank')[0]
     equal((job['begin_ns'], job['duration_ns']), (dated['begin_ns'], None))
     block = re.search(rb'id="timeline.job">([^<]*)<', content('tmerge.html')).group(1)
-    # after the version comes the length: rank 1 from 0 to its end at 3 us, not 55 years
+    # after the version comes the job's duration: rank 1's 3 us from 0, not 55 years
     equal(list(zlib.decompress(base64.b64decode(block))[1:3]), [0x80 | 3000 & 0x7f, 3000 >> 7])
     # Both kinds of times in two recordings of one rank.
     put('rank0-again.json', '[' + event(1, cat='kernel') + ']')
@@ -365,12 +365,12 @@ def test_what_was_not_recorded_is_said_first_and_nothing_concluded_from_it():
              'all statements cover only what was recorded, and the only advice is on recording'),
             ('graphs', in_part(range(1, 20, 2), 'hipGraphLaunch'), 'Kernels of 10 of 20 steps were '
              'not recorded (the compute kernels of 10 graph launches were not recorded)'),
-            # It runs from 3100 to 8800 us over the 5 that follow: 5.7 ms and 14 x 700 us; if it
-            # ended at the next, 1 ms and 19 x 700 us remain.
+            # A kernel runs from 3100 to 8800 us, over the 5 that follow: 5.7 ms, and 14 x 700 us of others;
+            # if it ended when the next begins, 1 ms and 19 x 700 us.
             ('late', in_part((), late=(3,)), 'A kernel (gemm) ends after the next 5 kernels of its stream: '
              '1.20 ms are in doubt (compute 15.5 ms with them, 14.3 ms without)'),
-            # The last lasts 5.7 ms, although the host stopped waiting for it in the first; or 35.7
-            # ms, longer than all else took. Without it there are 19 x 700 us.
+            # The last kernel lasts 5.7 ms, although the host's wait for it ended in the first ms; or 35.7
+            # ms, longer than all else took. Without this kernel there are 19 x 700 us.
             ('waited', in_part((), late=(19,)), 'A kernel (gemm) lasts longer than is possible: '
              '5.70 ms are in doubt (compute 19.0 ms with them, 13.3 ms without)'),
             ('beyond', beyond_all(), 'A kernel (gemm) lasts longer than is possible: '

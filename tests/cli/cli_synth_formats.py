@@ -150,7 +150,7 @@ def test_the_vendors_lanes_are_those_of_the_truth():
                 end = (begin + Decimal(event['dur']) * 1000).to_integral_value()
                 spans[event['name']].append((int(begin), int(end)))
         every = sum(spans.values(), [])
-        # Free is the time without either, from the first kernel to the last, copies included.
+        # Free: from the first kernel to the last, without computation and exposed communication.
         length = max(end for _, end in every) - min(begin for begin, _ in every)
         equal([sum(end - begin for begin, end in of) for of in spans.values()],
               [true['compute_ns'], true['comm_ns'], true['exposed_comm_ns'],

@@ -54,9 +54,9 @@ def test_steps_of_made_traces_split_as_tensorboard_expects():
         'test_pure_cpu': [[0, 0, 0, 0, 0, 0, 10, 190, 200], [0, 0, 0, 0, 0, 0, 40, 60, 100]],
         'test_runtime_called_by_profilerstep': [[8, 0, 0, 0, 20, 0, 0, 272, 300]],
         'test_distributed_gloo_gpu': [[101, 0, 0, 39, 0, 0, 16, 0, 156]],
-        # TensorBoard gives gloo's time precedence: 109 us, and 98 on the other rank. Here
-        # communication is the time that the thread waits; it computes [0, 20) and [30, 131) of 156
-        # us: until 156; on the other rank [0, 30) and [70, 140) of 146: [30, 58) and until 146.
+        # TensorBoard gives gloo's time precedence: 109 us, and 98 on the other rank. Here communication
+        # is the time that the thread waits: it computes [0, 20) and [30, 131) of 156 us, and waits until
+        # 156; on the other rank it computes [0, 30) and [70, 140) of 146, and waits [30, 58) and until 146.
         'test_distributed_gloo_cpu': [[0, 0, 0, 25, 0, 0, 121, 10, 156]],
     }
     for name, steps in expected.items():

@@ -35,7 +35,7 @@ def real():
 def test_the_real_file_has_the_sums_of_its_operations():
     path, lines = real()
     out = ' '.join(tmerge(path, '-o', 't.h5').expect(0).out.split())
-    # Both compute 63.7 ms; host events belong to the first of them, and are not compared.
+    # Both cores compute 63.7 ms; host events belong to the first core, and are not compared.
     holds('Compute even within 0.1 %, ' in out, out)
     shown = {(row['rank'], row['kind']): row for row in rows('t.h5', 'overlap.kind')}
     overlap = {row['rank']: row for row in rows('t.h5', 'overlap.rank')}
@@ -51,7 +51,7 @@ def test_the_real_file_has_the_sums_of_its_operations():
             apart = abs(shown[rank, kind]['comm_ns'] - sums[category] / 1000)
             holds(apart <= counts[category] + 15e-9 * sums[category], f'{category}: {apart} ns apart')
         equal(shown[rank, 'barrier']['count'], len(lines[rank, 'XLA TraceMe']), 'barriers')
-        # Copies and slices started elsewhere issue or wait; all else computes, one at a time.
+        # Asynchronous copies and slices only issue or wait; all else computes, one at a time.
         waits = ('all-reduce', 'all-gather', 'copy-start', 'copy-done', 'async-start', 'async-done')
         computed = sum(sums[category] for category in sums if category not in waits)
         apart = abs(overlap[rank]['compute_ns'] - computed / 1000)

@@ -14,9 +14,9 @@ PROCESSES = 3 if FULL else 0  # cli.processes shows that the number makes no dif
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', 'statistics'))
 import simulate  # pylint: disable=wrong-import-position
 
-# Name: tmerge-synth options, verdict, and planted straggler. The truth gives the rank that caused a
-# wait in the operation itself: in jobs with one group this rank has the cost. In others a rank also
-# makes those of its own group late for theirs, and the straggler is the planted one.
+# Name: tmerge-synth options, verdict, and planted straggler. The truth gives the rank that came last
+# to an operation: in jobs with one group this rank has the cost. In others, a straggler also makes the
+# ranks of its own group late for other groups, so the planted rank is the straggler.
 JOBS = {
     'a healthy job has no straggler': (dict(ranks=8, steps=6, jitter=0), 'none', None),
     'a slow GPU is found': (dict(ranks=8, steps=6, slow_rank=5, slow_factor=1.3), 'persistent', 5),
@@ -125,7 +125,7 @@ def check_ranks_in_steps(result):
 # Name: options of a pipeline, the differing stages and their difference, and the number and length
 # of layers that make the same job even.
 UNEVEN = {
-    # Its own kernels take 160 us, its two layers 9.6 ms: 3 / 2 + 0.016.
+    # The last stage's own kernels take 160 us, two layers 9.6 ms: 3 / 2 + 0.016.
     'the last of two stages has three of five layers': (
         dict(ranks=8, pp=2, layers=5, microbatches=4), '1', '1.52 times the work of the other '
         '(3 layers in a pass, not 2)', 4, 500),
@@ -183,9 +183,9 @@ def check_slow_link(shape, per_host, hosts, says):
     if not hosts:
         lacks(verdict['headline'], 'bandwidth')
         return
-    # In a ring, all-reduces of all hosts stay unchanged, as they compare with none.
+    # All-reduces of all hosts are compared with no others, so in a ring they stay unchanged.
     holds(.5 < rows[0]['saved_ns'] / 1e3 / (us - without) < 1.1, (rows, us - without))
-    # Sends of 4 MiB: 14 + 41.9 us, not 14 + 104.9 us.
+    # Sends of 4 MiB take 14 + 41.9 us at 100 GB/s, not 14 + 104.9 us at 40 GB/s.
     sends, = [row for row in found['whatif.network'] if row['kind'] == 'sendrecv']
     holds(abs(sends['busbw_gbps'] - 4.194 / .1189) < 1, sends)
     holds(abs(sends['others_busbw_gbps'] - 4.194 / .0559) < 2, sends)

@@ -79,7 +79,7 @@ def test_a_loader_that_takes_no_time_leaves_what_a_job_takes_without_one():
 
 # One rank: calls of 10 us at 0 and 100 us that launch 5 us each; 90 us lie in between, 85 of them
 # after the begin of the first event at 15 us, and only the host determines when the second begins.
-# Name, begin and length of host events; saving without the kind, if half of the 90 us is in it.
+# Name, begin and length of host events; saving without this kind, None: under half of the 90 us.
 LOADER = 'enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__'
 BETWEEN = [
     ('input', [(LOADER, 10, 45)], 85),

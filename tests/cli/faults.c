@@ -98,8 +98,8 @@ int MPI_Iallreduce(const void *from, void *to, int n, MPI_Datatype type, MPI_Op 
     static int calls;
     int self;
     PMPI_Comm_rank(comm, &self);
-    /* The processes agree by sums in place; only while the store is written is a reduction pending
-     * during work. */
+    /* A reduction that is pending during work is one of the writing of the store, and is not in
+     * place. The processes agree by reductions in place. */
     if (from != MPI_IN_PLACE)
         stop_the_last("writing", comm);
     if (wanted("mpi") && self == 1 && ++calls == 3)

@@ -1,5 +1,5 @@
 /* The input is used as a PyTorch memory snapshot or memory timeline. It is rejected if it is
- * invalid. Otherwise, the parts add up to their totals. */
+ * invalid. Otherwise, the blocks of all sites add up to those of each device. */
 #include "require.h"
 #include "tmerge/snapshot.h"
 

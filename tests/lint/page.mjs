@@ -47,7 +47,7 @@ for (const { file, start, messageText } of compiler.getPreEmitDiagnostics(progra
   wrong.push(place + compiler.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table, an argument before; part() has its name. */
+/* Columns in texts, such as grid(table, {}, "rank; idle_ns: idle"), must be of the table in an earlier argument; part() has the table's name instead. */
 const checker = program.getTypeChecker(), HOW = /^\w+<(name|narrow|kernel( narrow)?|(bar|percent)( [\w-]+)?|bytes|memory|significant|flop|kind|spare)>(: |$)/;
 const { symbol: definitions } = program.getSourceFiles().find(({ fileName }) => fileName.endsWith("/definitions.d.ts"));
 const tables = checker.getDeclaredTypeOfSymbol(definitions.exports.get("Tables"));

@@ -20,7 +20,7 @@ static tm_status gather_all(void *context, const tm_vec *own, tm_vec *all, tm_er
 
 static const tm_clock_reducer reducer = {.sum = sum_all, .max = max_all, .gather = gather_all};
 
-/* Returns whether this process has an event. If @p bare is set, the last of several has none. */
+/* Returns whether this process has an event. If @p bare, the last process of several has none. */
 static bool is_own(uint64_t event, bool bare) {
     int n = all_processes(), n_owners = bare && n > 1 ? n - 1 : n;
     return (int)((event * UINT64_C(0x9e3779b97f4a7c15) >> 40) % (uint64_t)n_owners) ==

@@ -122,7 +122,7 @@ seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async (
     const seen = new Set();
     if (lists.length > 1) await page.keyboard.press("Shift+H");
     await page.waitForSelector('body[data-detail="complete"]');
-    for (let at = 6; at < 500 && seen.size < 2; at++) { // nine equal cells also agree in every bucket within them
+    for (let at = 6; at < 500 && seen.size < 2; at++) { // a bucket may be wider than a cell: if nine cells are equal, all buckets inside them are
       const from = span[0] + at * cell, shares = lists.map((list) => busy(list, from - 4 * cell, from + 5 * cell));
       const is = shares.every((share) => share > 0.98) ? "busy" : shares.every((share) => share === 0) ? "idle" : null;
       if (is === null || seen.has(is)) continue;
@@ -286,7 +286,7 @@ seldom("a view whose tables the page cuts reads the rest, and draws all ranks an
 test("a window is asked for with its surroundings", async () => {
   const { windowOf } = await moduleOf("timeline/finer.ts");
   for (const [begin, end, from, to] of [
-    [1000, 2000, 0, 2048], // 1,000 fits in 1,024; begins half of that before the half that contains its begin
+    [1000, 2000, 0, 2048], // 1,000 fits in 1,024, and the window is twice as long; it begins at a multiple of 512, at least 512 before 1,000
     [0, 1, 0, 2048], // minimum length
     [5000, 13000, 0, 16384], // 8,192
     [100_000, 100_100, 99_328, 101_376],

@@ -253,10 +253,10 @@ test("of more than forty operations only those are joined whose arrivals are pix
   const many = Array.from({ length: 41 }, (_, number) => operationOf([number, number + (number === 7 ? 60 : 5)], { number }));
   assert.deepEqual(new OperationIndex(many).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.number), [7]);
   assert.equal(new OperationIndex(many.slice(0, 40)).joined({ begin: 0, end: 10_000 }, 0.1).length, 40);
-  // of very many wide ones those with the longest waits
+  // of 90 wide operations, the 40 with the longest waits are joined
   const wide = Array.from({ length: 90 }, (_, number) => ({ ...operationOf([number, number + 60], { number }), wait: (number * 7) % 90 }));
   assert.deepEqual(new OperationIndex(wide).joined({ begin: 0, end: 10_000 }, 0.1).map((o) => o.wait).sort((a, b) => b - a), Array.from({ length: 40 }, (_, i) => 89 - i));
-  // a quarter of the width allows a quarter of them
+  // a quarter of the width has room for a quarter of the 40
   assert.equal(new OperationIndex(many.slice(0, 10)).joined({ begin: 0, end: 2_500 }, 0.1).length, 10);
   assert.equal(new OperationIndex(many.slice(0, 11)).joined({ begin: 0, end: 2_500 }, 0.1).length, 1);
 });

@@ -103,7 +103,7 @@ async function everyView(t, name, { theme, width, ...more }) {
     const pairs = await page.evaluate(grounds), seen = FULL ? `${view} ${theme} ${width}` : view;
     assert.ok(pairs.length > 4, what);
     for (const [pair, where] of pairs) assert.ok(contrast(...pair.split(" on ").map(parsed)) >= 4.495, `${what}: ${pair}: ${where}`);
-    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData, [...columns, ...Object.keys(tables)]), [], `${what}: names of data`); // which shows them on purpose
+    if (!view.startsWith("tables")) assert.deepEqual(await page.evaluate(namesOfData, [...columns, ...Object.keys(tables)]), [], `${what}: names of data`); // the tables view shows them on purpose
     await named(page, client, what);
     for (const link of await page.$$eval("main a[href]", (all) => all.map((a) => a.getAttribute("href")))) if (!views.includes(link.slice(1).split("/")[0])) lost.add(`${view}: ${link}`);
     if (looked.has(seen)) return;
