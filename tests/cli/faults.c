@@ -24,7 +24,7 @@ static bool wanted(const char *fault) {
 
 static int draft = -1; /* file that is being written */
 
-/* With glibc's default of 64-bit file offsets, every caller gets this one. */
+/* With glibc's default of 64-bit file offsets, every caller uses open, not open64. */
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
 int open(const char *path, int flags, ...) {
     static int (*next)(const char *, int, ...);

@@ -227,7 +227,6 @@ TEST(figures_are_those_that_were_published) {
     close_job(&j);
 }
 
-/* Abbreviations of types used below. */
 static const char *const letters[TM_N_OPS_TYPES] = {"F",  "B",  "g",  "o",  "fs", "fr", "bs",
                                                     "br", "pa", "gr", "se", "ln", "em", "cl"};
 

@@ -72,9 +72,9 @@ static const job jobs[] = {
     {4, 1, 200, 200, 200, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {4, 0, 200, 0, 0, 0, TM_UNIT_BLOCK, 200, 0, 0},
     {2, 0, 300, 0, 0, 0, TM_UNIT_BLOCK, 300, 0, 0},
-    /* For n members, there are at most TM_UNITS_MAX / n = 16384 / 256 = 64 units of 200 / 64 -> 4
-     * steps; 4096 of 5000 / 4096 -> 2; or at least TM_UNITS_LEAST = 64: 190 / 64 -> 3. The first
-     * unit is from its first to its last step. */
+    /* Units x members are at most TM_UNITS_MAX = 16384. For 256 members this is 64 units, so 4 of
+     * 200 steps are joined; for 4 it is 4096 units, so 2 of 5000; for 1024 it is TM_UNITS_LEAST =
+     * 64, so 3 of 190. The first unit is from its first to its last step. */
     {256, 200, 1, 1, 1, 0, TM_UNIT_STEP, 50, 5, 8},
     {4, 5000, 1, 1, 1, 0, TM_UNIT_STEP, 2500, 5, 6},
     {1024, 190, 1, 1, 1, 0, TM_UNIT_STEP, 63, 5, 7},
@@ -167,14 +167,14 @@ static const struct {
      {{100, 200}, {5, 8}, {100, 200}, {100, 200}, {9, 3}},
      {{105, 208}, {100, 200}, {109, 203}},
      {1, 2, 4}},
-    /* For 200, 8, 3 and 200, the limit is 10.3. Two stretches have 8 + 1, still too short. */
+    /* For 200, 8, 3 and 200, a tenth of the mean is 10.3. 8 + 1 are still too short. */
     {4,
      2,
      {0, 0, 0, 1},
      {{100, 200}, {5, 8}, {3, 1}, {100, 200}},
      {{108, 209}, {100, 200}},
      {2, 3}},
-    /* For 100, 5, 3 and 100, the limit is 5.2, less than 5 + 3. */
+    /* For 100, 5, 3 and 100, a tenth of the mean is 5.2, less than 5 + 3. */
     {4,
      3,
      {0, 0, 0, 1},

@@ -95,7 +95,7 @@ TEST(a_rank_is_reported_by_its_state_and_its_counts) {
         {COMM("0xa", 4, RANK(2, 2, 3, 12),
               THREE(LOST(0, 0, false, false), LOST(1, 1, true, false), LOST(3, 3, true, true))),
          "1 0 0 gone - - -;1 1 1 unreachable - - -;1 3 3 dead - - -;", 0},
-        /* Ranks 1 and 0 of the second are 2 and 0 of the first, which has all processes. */
+        /* Ranks 0 and 1 of 0xb are ranks 0 and 2 of 0xa, which has all processes. */
         {COMM("0xa", 3, TWO(RANK(0, 0, 3, 12), RANK(1, 1, 3, 12)),
               LOST(2, 2, true, true)) "," COMM("0xb", 2, RANK(0, 0, 3, 12), LOST(1, 2, true, true)),
          "1 2 2 dead - - -;2 1 2 dead - - -;", 0},

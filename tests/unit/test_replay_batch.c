@@ -301,7 +301,7 @@ static void check_reduced(both *b, const tm_sets *sets) {
  * batch as by itself. On the device, the work is all except communication. */
 static void check_works(const both *b, const tm_batch *batch) {
     enum { PARTS = 4 };
-    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no step counts as one */
+    const tm_works_shape shape = {.n_steps = 1, .n_parts = PARTS}; /* no marked step: one step */
     int64_t sums[2][TM_LANES][TM_N_WORKS][PARTS] = {{{{0}}}};
     int64_t *lanes[TM_LANES];
     for (size_t k = 0; k < TM_LANES; k++)

@@ -259,7 +259,7 @@ static const edge_case cases[] = {
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
-    {/* Of the 2,005 us between the calls, the 1,000 until the end of a may be waiting for it. */
+    {/* In the 2,005 us between the calls, the host may wait for a, until it ends after 1,000. */
      .what = "a dark stretch is a wait, where no call is",
      .events = {CALL("la", 0, 5, 1), WORK("a", 6, 999, 1, 7), CALL("lb", 2010, 5, 2),
                 WORK("b", 2016, 10, 2, 7)},
@@ -305,7 +305,7 @@ static const edge_case cases[] = {
               "call lc.S>lc.E 5; compute b.S>b.E 184; gap b.E>c.S 1; launch lc.S>c.S 6; "
               "compute c.S>c.E 10"},
     {/* 20 of la's 40 us are after a's begin, and a's launch takes 7 us more than usual. cudaFree
-        had nothing to wait for. Of the 2,000 us before lb, up to 979 may be waiting for a. */
+        had nothing to wait for. In the 2,000 us before lb, the host may wait up to 979 for a. */
      .what = "of what leads over the first event's begin only the part after it is left",
      .events = {CALL("cudaFree", 0, 2000, 1), CALL("la", 2010, 40, 2), WORK("a", 2030, 999, 2, 7),
                 CALL("lb", 4050, 5, 3), WORK("b", 4056, 10, 3, 7)},

@@ -83,7 +83,6 @@ static void check_course(const course *given, tm_fixer *fixer) {
     tm_vec_free(&plan);
 }
 
-/* A case reduced to a job, and a fixer for its ranks. */
 typedef struct fixing {
     replay_case c;
     tm_replay job;

@@ -29,7 +29,7 @@ TEST(the_offset_is_found_wherever_the_recordings_begin) {
         int64_t ahead_us;
         size_t skipped, lost;
     } cases[] = {{0, 0, 0},        {7, 0, 0},          {-3000, 0, 0}, {5000000, 0, 0},
-                 {-5000000, 3, 0}, {5000000, 0, 8},    {430, 0, 0}, /* the gap of two ends */
+                 {-5000000, 3, 0}, {5000000, 0, 8},    {430, 0, 0}, /* ahead by a gap of two ends */
                  {-430, 2, 0},     {86400000000, 4, 0}};
     rank_run ref = run_of(ends_us, N);
     for (size_t c = 0; c < COUNT(cases); c++) {

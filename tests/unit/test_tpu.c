@@ -188,7 +188,7 @@ TEST(a_group_is_found_by_its_text) {
          * its pair is {1, 3}: devices 11 and 13 */
         {ALL_REDUCE("replica_groups=[4,2]<=[2,2,2]T(0,2,1)" GLOBAL), 8, 11, {11, 13}},
         {ALL_REDUCE("replica_groups={}"), 1, 11, {4, 5, 6, 7, 10, 11, 12, 13}},
-        /* numbers are replicas, of the part that runs it: part 1 of both is devices 11 and 6 */
+        /* numbers are replicas; members have the same part: part 1 of both is devices 11 and 6 */
         {ALL_REDUCE("replica_groups={{0,1}}"), 4, 6, {6, 11}},
         /* with a channel but without global ids, all parts of these replicas are in the group */
         {ALL_REDUCE("channel_id=1, replica_groups={{0},{1}}"), 4, 6, {4, 5, 6, 7}},

@@ -6,8 +6,8 @@
 #define COPY(name, begin, duration, correlation)                                                   \
     { TM_CAT_MEMCPY, name, begin, duration, correlation, 8, 0, NULL, TM_DURATION }
 
-/* Computation [100, 200). The call of the first pageable copy returns at 180, after the copy's
- * middle at 170; that of the second at 195, before 210; the graph's call does not count.
+/* Computation [100, 200). The first pageable copy has its middle at 170, before its call returns
+ * at 180; the second at 210, after its call returned at 195; the graph's call does not count.
  *
  *   htod, pageable  4000 + 5000 B in 40 + 40 ns: 112.5 GB/s; [150, 230), overlapping computation
  *                   in [150, 200): 50 of 80, 62.5 %

@@ -652,7 +652,7 @@ TEST(a_hosts_cause_is_that_of_all_its_ranks) {
          "(power, cooling) or at their share of the work"},
         {"rank=3 collectives=10 relative_speed=1",
          "; look at what these ranks share: their host and its network"},
-        {"rank=3 collectives=10 relative_speed=1", /* few steps, in which hosts were compared */
+        {"rank=3 collectives=10 relative_speed=1", /* few units, of host work */
          "their host (load, memory, other programs). A passing disturbance of that host would"}};
     for (size_t i = 0; i < COUNT(looks); i++) {
         tm_blame ranks[RANKS];

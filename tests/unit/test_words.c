@@ -74,7 +74,7 @@ TEST(the_job_takes_the_word_of_its_ranks) {
     }
 }
 
-/* True of sentences of any analysis. Even the verdict of a job without events names devices. */
+/* Even the verdict of a job without events uses the word for its devices. */
 TEST(verdict_and_advice_are_said_so) {
     small_job j = open_job();
     add(&j, 0, "NPU", 0);

@@ -21,7 +21,6 @@ export async function settled(page) {
   await page.waitForSelector("body:not([data-address])");
 }
 
-/** Presses keys in the chart. */
 export async function press(page, ...keys) {
   await page.focus("canvas");
   for (const key of keys) await page.keyboard.press(key);
@@ -39,7 +38,6 @@ export async function params(page) {
   return Object.fromEntries((await address(page)).split("/").slice(1).map((part) => part.split("=").map(decodeURIComponent)));
 }
 
-/** Reloads the page at the same address. */
 export async function reload(page) {
   await settled(page);
   await page.reload();
