@@ -74,9 +74,9 @@ static void pin(tm_fit_state *state, size_t r) {
         tm_network_pin(&state->network, r);
 }
 
-/* Decides which drifts stay 0: those whose prior drift moves the clock, at the ends of the window,
- * by less than the uncertainty of the offset. The data determine such a drift less accurately than
- * the prior does. */
+/* Decides which drifts stay 0: those whose prior standard deviation moves the clock, at the ends of
+ * the window, by less than the uncertainty of the offset. The data determine such a drift less
+ * accurately than the prior does. */
 static void hold_steady(tm_fit_state *state) {
     for (int32_t h = 0; h < state->n_domains; h++) {
         const tm_clock_domain *domain = state->input->domains + h;

@@ -17,8 +17,8 @@ enum {
     TM_CLOCK_FULL = TM_CLOCK_GIVES | TM_CLOCK_TAKES | TM_CLOCK_ANCHOR
 };
 
-/** Number of strata. Process groups and kinds of operations are hashed into strata. If the ends are
- * biased, the strata differ. */
+/** Number of strata. Process groups and kinds of operations are hashed into strata. The ends of
+ * each stratum may have a different bias. */
 enum { TM_CLOCK_STRATA = 16 };
 
 /** One matched operation (an event of the fit) as the ranks of one clock domain recorded it. An

@@ -92,8 +92,8 @@ static bool near(int64_t time, int64_t middle) {
     return time > middle - FARTHEST_NS && time < middle + FARTHEST_NS;
 }
 
-/* Copies a row. Returns false if a time of the row is implausible. A row's roles may not use all of
- * its times. The unused times are set to 0. */
+/* Copies a row, with 0 in place of the times that the row's roles do not use. Returns false if one
+ * of the other times is implausible. */
 static bool copy_row(const tm_clock_input *input, size_t i, tm_fit_row *out) {
     const tm_clock_end *end = input->ends + i;
     assert(end->domain >= 0 && end->domain < input->n_domains && end->n_ranks > 0);

@@ -1,5 +1,5 @@
-/* Detects clocks that were stepped during the recording. The distance of such a clock's domain from
- * the other ends of its events jumps once. */
+/* Detects clocks that were stepped during the recording. At the step, the distance of the domain's
+ * ends from the other ends of their events jumps. */
 #include "fit_state.h"
 
 enum {

@@ -124,7 +124,7 @@ static double clamp(double value, double low, double high) {
     return value < low ? low : value > high ? high : value;
 }
 
-/* Returns the factor by which the autocorrelation of steps widens the error. */
+/* Returns the factor by which the autocorrelation of steps increases the standard error. */
 static double widening(const tm_step_mean *steps, size_t n, double low, double high, double mean) {
     double own = 0.0, next = 0.0;
     for (size_t i = 0; i < n; i++) {

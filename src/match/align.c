@@ -106,7 +106,7 @@ static size_t common_offsets(const tm_member *x, const tm_member *y, size_t cent
 }
 
 /* Fits the offset between the clocks of two members directly. Returns whether it agrees with the
- * end differences of the operations that both members have, except for 100 ppm of drift. Returns
+ * end differences of the operations that both members have, apart from a drift of 100 ppm. Returns
  * true if no offset can be fitted. */
 static bool loop_closes(const tm_member *x, const tm_member *y) {
     tm_shift shift;

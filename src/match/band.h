@@ -6,10 +6,10 @@
 
 /**
  * Pairs marks of the reference with marks of another run, from the shift's centre outwards. After
- * the offset is removed, the two kernels of a pair must end at the same time, up to half the
- * distance to the next operation with the same token. In this way, kernels that one rank lacks are
- * skipped. The offset is updated every 64 kernels, so that it follows clock drift. Pairing stops
- * where the ends no longer agree with the offset.
+ * the offset is removed, the ends of a pair must differ by less than half the distance to the next
+ * operation with the same token. In this way, kernels that one rank lacks are skipped. The offset
+ * is updated every 64 kernels, so that it follows clock drift. Pairing stops where the ends no
+ * longer agree with the offset.
  *
  * The two kernels of a synchronising operation must overlap for half of the shorter one. This
  * distinguishes a late end from the end of the next operation. Kernels that do not synchronise need

@@ -39,9 +39,8 @@ void tm_memberships_sort(tm_vec *members);
  * Answers each process that holds members of a communicator. The answer is a copy of all members of
  * the communicator, with `process` set to the process that gets the answer.
  *
- * @param members  of tm_membership: all members of some communicators, in any order; the call sorts
- *                 them
- * @param out      of tm_membership; the answers are appended
+ * @param members  vector of tm_membership, sorted by the call: all members of some communicators
+ * @param out      vector of tm_membership; the answers are appended
  * @param n_alone  set to the number of communicators that are used by a single rank and whose size
  *                 no rank recorded
  * @return         TM_OK; TM_ERR_FAULT
@@ -66,7 +65,7 @@ tm_status tm_memberships_answer(tm_vec *members, tm_vec *out, size_t *n_alone,
  * contradict each other. A peer is known if the place of every member was recorded, or if the group
  * has two ranks.
  *
- * @param answers       of tm_membership, sorted: all members of the timeline's communicators
+ * @param answers       vector of tm_membership, sorted: all members of the timeline's communicators
  * @param all_reported  whether every rank of the job reported its communicators
  * @param timeline      the call completes its kernels and frees its communicators
  * @param names         lists are interned here

@@ -44,7 +44,7 @@ static bool share_a_slot(const tm_cluster *a, const tm_cluster *b) {
     return false;
 }
 
-/* Tests whether clusters i < j ran the same operations. Sets the partners of their operations. */
+/* Tests whether clusters i < j ran the same operations. Sets g->partners (see tm_bridge). */
 static tm_status try_link_test(garden *g, size_t i, size_t j, tm_error *err) {
     const tm_cluster *a = &g->clusters[i], *b = &g->clusters[j];
     tm_link_test *link_test = link_test_of(g, i, j);
@@ -100,8 +100,8 @@ static bool is_reported_again(const garden *g, size_t i, size_t j) {
     return false;
 }
 
-/* Returns whether two clusters may be joined. Their test must hold, and their clock offset must
- * agree with earlier joins of the same slots. */
+/* Returns whether two clusters may be joined. Their link test must hold, and their clock offset
+ * must agree with earlier joins of the same slots. */
 static bool may_join(const garden *g, size_t i, size_t j) {
     const tm_link_test *link_test = link_test_of(g, i, j);
     const tie *ties = g->ties.data;
@@ -118,7 +118,7 @@ static bool may_join(const garden *g, size_t i, size_t j) {
 }
 
 /* Finds the pair of clusters with the most evidence. Of several pairs with equal evidence, takes
- * the pair whose ends are nearest, although this says little about groups that run in lockstep.
+ * the pair whose ends are nearest, although nearness says little about groups that run in lockstep.
  * Returns false if no pair may be joined. */
 static bool find_surest(const garden *g, size_t *a, size_t *b) {
     const tm_link_test *best = NULL;

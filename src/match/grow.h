@@ -16,15 +16,15 @@ typedef struct tm_growth {
 
 /**
  * Joins clusters that are proven to have run the same operations (see tm_link_test_try), the
- * strongest evidence first. Two clusters that share a slot are never joined. A cluster that may
- * belong to another cluster, without proof, gets `at_least`. If the clock offset of a join is above
- * the limit, another pair of clusters from the same two slots must have the same offset.
+ * strongest evidence first. Two clusters that share a slot are never joined. If a cluster may
+ * belong to another one, but this is not proven, `at_least` is set. If the clock offset of a join
+ * is above the limit, another pair of clusters from the same two slots must have the same offset.
  *
  * The work is clusters^2 x operations or, for many clusters, groups x clusters x operations. The
  * memory is clusters^2.
  *
- * @param clusters  of tm_cluster, in an order that depends only on their content; a merged cluster
- *                  replaces the clusters that it was made from
+ * @param clusters  vector of tm_cluster, in an order that depends only on their content; a merged
+ *                  cluster replaces the clusters that it was made from
  * @return          TM_OK; TM_ERR_FAULT: the caller must still free the clusters
  */
 tm_status tm_clusters_grow(tm_vec *clusters, const tm_growth *growth, tm_error *err) TM_MUST_CHECK;

@@ -52,7 +52,7 @@ typedef struct tm_operation_answer {
 
 /** What a process knows about the hosts whose groups it infers. */
 typedef struct tm_inference {
-    /* of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
+    /* vector of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
     tm_vec records;
     tm_vec lanes;    /* vector of lane: the range of records of each rank and stream */
     tm_vec clusters; /* vector of tm_cluster, host by host */
@@ -107,8 +107,8 @@ tm_status tm_infer_job(tm_host_report *report, const tm_infer_options *options,
  * Sets group and key of the kernels whose operation is proven. Counts the other kernels as
  * unmatched.
  * @param answers   answers for the hosts of this process, in any order; the call sorts them
- * @param out       of tm_comm_record; the kernels are appended
- * @param left_out  of tm_left_out; the counts are added
+ * @param out       vector of tm_comm_record; the kernels are appended
+ * @param left_out  vector of tm_left_out; the counts are added
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out, tm_vec *left_out,

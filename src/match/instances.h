@@ -5,8 +5,8 @@
 #include "timeline/collectives.h"
 
 /**
- * Sorts the records, and makes an instance from all records that have the same group, way and key.
- * The following holds for the instance of an operation:
+ * Sorts the records, and makes an instance from all records that have the same `group`, `way` and
+ * `key`. The following holds for the instance of an operation:
  * - It is complete if every member of the group has exactly one kernel in it.
  * - It is suspect if a member has two kernels, or if members disagree in kind or size. Two
  *   disagreements are normal: the sizes in an all-to-all, and the kinds of a transfer's two ends.

@@ -10,14 +10,14 @@
 
 /** Inputs for joining a rank's groups with communicators, and the output. */
 typedef struct tm_join_with {
-    /* of tm_membership, sorted: all memberships that ranks of the job recorded */
+    /* vector of tm_membership, sorted: all memberships that ranks of the job recorded */
     const tm_vec *members;
     const tm_vec
-        *reported; /* of int64_t, from tm_joins_list_reported: ranks that recorded communicators */
+        *reported;      /* vector from tm_joins_list_reported: ranks that recorded communicators */
     int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
-    /* of tm_membership; appended to. These are memberships of this rank, and of other ranks of its
-     * groups if they recorded no communicators. */
+    /* vector of tm_membership: memberships of this rank, and of other ranks of its groups if they
+     * recorded no communicators, are appended */
     tm_vec *own;
 } tm_join_with;
 

@@ -6,7 +6,7 @@
 
 /**
  * Counts one unmatched kernel under its group and reason.
- * @param left_out    of tm_left_out
+ * @param left_out    vector of tm_left_out
  * @param group_text  as in tm_comm_record
  * @param group_size  number of ranks of the group; -1 unknown
  * @return            TM_OK; TM_ERR_FAULT

@@ -115,8 +115,8 @@ static void set_devices(weighing *w) {
     }
 }
 
-/* Returns whether all ranks of one cluster left an operation before the last rank of the other
- * cluster arrived, by more than the noise. */
+/* Returns whether all ranks of one cluster left an operation more than @p slack_ns before the last
+ * rank of the other cluster arrived. */
 static bool breaks_causality(const weighing *w, size_t k, int64_t slack_ns) {
     size_t i = w->index[k], j = (size_t)w->partners[i];
     const tm_mark *a = &w->a->run.marks[i], *b = &w->b->run.marks[j];

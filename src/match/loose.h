@@ -12,9 +12,9 @@ uint64_t tm_record_token(const tm_comm_record *record);
 /**
  * Sets the operation key of each record whose kernel can be aligned. Removes the other records and
  * counts them.
- * @param records   of tm_comm_record with way ORDER; for each group and lane, it must contain the
+ * @param records   vector of tm_comm_record whose `way` is ORDER: for each group and lane, the
  *                  records of all ranks, in any order
- * @param left_out  of tm_left_out; the counts are added here
+ * @param left_out  vector of tm_left_out; the counts are added here
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_match_loose(tm_vec *records, tm_vec *left_out, tm_error *err) TM_MUST_CHECK;

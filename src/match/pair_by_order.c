@@ -12,7 +12,8 @@ enum {
     SHIFTS = 64, /* maximum shift, in places, of a whole sequence */
     LEAST = 10,  /* minimum number of ends left to compare after a shift */
     BETTER = 5,  /* factor by which the spread must be smaller at a correct shift */
-    APART = 8    /* on hosts, one operation in this many may have kernels that do not overlap */
+    APART = 8 /* if host threads run the operations: one in this many may have kernels that do not
+                 overlap */
 };
 
 /* Lower limit of a spread: every profiler's ends have at least this noise. */
@@ -131,9 +132,10 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
     return APART * apart <= n;
 }
 
-/* Returns whether the two sequences fit much better if one of them is shifted as a whole. On hosts,
- * ends scatter, so a few ends may fit a wrong shift by chance. For this reason, if the unshifted
- * kernels overlap on the recorded clocks, a shift counts only if the shifted kernels overlap, too.
+/* Returns whether the two sequences fit much better if one of them is shifted as a whole. The ends
+ * of host threads scatter, so a few ends may fit a wrong shift by chance. For this reason, if the
+ * unshifted kernels overlap on the recorded clocks, a shift counts only if the shifted kernels
+ * overlap, too.
  * */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;

@@ -17,9 +17,10 @@
  * If some kernels synchronise, only these are compared one by one, because other kernels need not
  * end together.
  *
- * On hosts, ends also differ by the time for which threads wait for a core. There, single ends are
- * not compared. Instead, the two kernels of nearly every synchronising operation must overlap. If
- * they do so on the recorded clocks, a shift counts only if they also do so after the shift.
+ * If host threads run the operations, ends also differ by the time for which threads wait for a
+ * core. Then single ends are not compared. Instead, the two kernels of nearly every synchronising
+ * operation must overlap. If they do so on the recorded clocks, a shift counts only if they also do
+ * so after the shift.
  *
  * @param a  [n] in order
  * @param b  [n] in order

@@ -50,7 +50,7 @@ tm_status tm_group_find(tm_group_finder *finder, const tm_collective_attr *attr,
                         tm_error *err) TM_MUST_CHECK;
 
 /** Finds the ranks of a kernel's group as tm_group_find does.
- * @param out  NULL if unknown; borrowed until the next call
+ * @param out  set to the ranks, or to NULL if unknown; borrowed until the next call
  * @return     TM_OK; TM_ERR_FAULT */
 tm_status tm_group_ranks(tm_group_finder *finder, const tm_collective_attr *attr,
                          const struct tm_rank_list **out, tm_error *err) TM_MUST_CHECK;

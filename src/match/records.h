@@ -16,7 +16,7 @@ typedef struct tm_sequence {
     int64_t rank;
     int64_t first_step, last_step; /* steps of the first and last kernel; -1 unknown */
     int32_t group_size;
-    int32_t origin; /* process that asks */
+    int32_t origin; /* process that has the rank and gets the result */
     uint8_t way;    /* tm_match_way: PAIR or ORDER */
     bool named;     /* the kernels name their operations, see TM_SEQ_REPEATED */
     /* Result of tm_match_compare: whether all ranks have the same sequence. If not, the kernels may
@@ -39,12 +39,12 @@ typedef struct tm_end {
 /** Data about the ranks of one process that are the input of matching. */
 typedef struct tm_match_input {
     tm_vec records;   /* vector of tm_comm_record */
-    tm_vec sequences; /* vector of tm_sequence: one for each sequence of records with way PAIR or
-                         ORDER */
-    tm_vec ends;      /* vector of tm_end: one for each record with way ORDER */
+    tm_vec sequences; /* vector of tm_sequence: one for each sequence of records whose `way` is PAIR
+                         or ORDER */
+    tm_vec ends;      /* vector of tm_end: one for each record whose `way` is ORDER */
     tm_vec loose;     /* vector of tm_comm_record: kernels that ranks ran in different orders */
-    /* of tm_comm_record with way INFERRED: all kernels of each stream on which some kernels lack
-     * metadata. The key of such a record contains only the stream. */
+    /* vector of tm_comm_record whose `way` is INFERRED: all kernels of each stream on which some
+     * kernels lack metadata. The key of such a record contains only the stream. */
     tm_vec bare;
     tm_vec left_out; /* vector of tm_left_out: counts of kernels that cannot be matched */
     struct tm_group_finder *groups; /* owned; created with the first rank */

@@ -98,8 +98,8 @@ static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) 
     return claimed;
 }
 
-/* Excludes the peers that have no possible other side. If one peer is left, and it has a single
- * possible other side that no third rank needs, this rank becomes the only peer of that side.
+/* Excludes the peers that have no possible other side. If one peer is left, with a single possible
+ * other side that no third rank needs, the rank of @p own becomes the only peer of that side.
  * Returns whether anything changed. */
 static bool exclude(const tm_vec *all, tm_transfers *own) {
     const uint32_t before = own->alive;

@@ -24,7 +24,7 @@ typedef struct tm_transfers {
 bool tm_transfers_list(const tm_timeline *timeline, const tm_names *names, tm_vec *out);
 
 /** Excludes peers that do not fit.
- * @param all  of tm_transfers, of all ranks; the call sorts them */
+ * @param all  vector of tm_transfers, of all ranks; the call sorts them */
 void tm_transfers_resolve(tm_vec *all);
 
 /** Sets the peers of those transfers of a rank whose peer is known, and makes the pair of ranks

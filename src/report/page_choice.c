@@ -184,7 +184,8 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the whole plan. They are listed in the last row whose "what" is "plan". */
+/* Chooses the ranks of the whole plan. The last row of @p items whose `what` is "plan" lists
+ * them. */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {

@@ -25,8 +25,7 @@ tm_status tm_page_create(const char *path, const char *title, tm_page **out,
 /**
  * Starts a page for a server. The page's security policy allows requests to the server.
  *
- * @param out  of char: the bytes of the page are appended. After a failure, only some of the bytes
- *             are there.
+ * @param out  vector of char: the page is appended; after a failure, only a part of it
  */
 tm_status tm_page_serve(tm_vec *out, const char *title, tm_page **page,
                         tm_error *err) TM_MUST_CHECK;

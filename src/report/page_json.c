@@ -35,7 +35,7 @@ static void put_int(tm_out *out, int64_t value) {
 /*
  * Writes a cell.
  *
- * @param epoch  the times of the column count from the epoch
+ * @param epoch  whether the column's times count from the epoch
  */
 static void put_cell(tm_out *out, const tm_column *column, bool epoch, const tm_cell *cell,
                      int64_t begin_ns) {

@@ -33,7 +33,7 @@ typedef struct tm_page_origin {
  * store, and can request more data.
  *
  * @param name  display name of the store
- * @param out   of char: the page is appended; after a failure, only a part of it
+ * @param out   vector of char: the page is appended; after a failure, only a part of it
  * @return      as tm_report_write
  */
 tm_status tm_report_serve(const tm_store *store, const char *name, const char *version, tm_vec *out,

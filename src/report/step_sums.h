@@ -40,7 +40,7 @@ void tm_step_sums_free(tm_step_sums *sums);
 /**
  * Appends the numbers of the steps. Returns false when out of memory.
  *
- * @param out  of int64_t
+ * @param out  vector of int64_t
  */
 bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
 
@@ -48,7 +48,7 @@ bool tm_step_sums_numbers(const tm_step_sums *sums, tm_vec *out);
  * Splits the steps into @p n stretches of equally many steps. Appends the number of the longest
  * step of each stretch. Returns false when out of memory.
  *
- * @param out  of int64_t
+ * @param out  vector of int64_t
  */
 bool tm_step_sums_longest(const tm_step_sums *sums, size_t n, tm_vec *out);
 

@@ -193,8 +193,8 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     memset(r.kept, true, before);
     bool chosen = choose_rows(&r, choice);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
-        /* Each row covers the events until the next row. If some rows were removed, the rows before
-         * them would cover events with another slack, so all rows are removed. */
+        /* A row has the slack of the events up to the next row. If a row were removed, the row
+         * before it would give its events a wrong slack. So all rows are removed. */
         memset(r.kept, false, before);
         r.n = 0;
     } else if (chosen && r.n > most)

@@ -16,9 +16,10 @@
  *
  * @param most      maximum number of rows
  * @param all       If rows are removed, totals of the whole table are appended as a JSON object.
- *                  "n" is the number of rows. "columns" has [known, sum, minimum, median, maximum,
- *                  distinct] for each column, and null for a column of texts. "groups" has sums for
- *                  rows with equal kinds: [values..., rows, [sums...]]
+ *                  "n" is the number of rows. "columns" has [number of values, sum, minimum,
+ *                  median, maximum, number of distinct values] for each column, and null for a
+ *                  column of texts. "groups" has sums for rows with equal kinds: [values..., rows,
+ *                  [sums...]]
  * @param left_out  number of rows removed; set only on TM_OK
  * @return          TM_OK; TM_ERR_FAULT when out of memory */
 tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,

@@ -19,8 +19,8 @@ typedef struct tm_answer_reply {
  * Splits the waits of all operations (waits/blame.h).
  *
  * @param wants_pairs  true: also sums the waits of each pair of ranks
- * @param replies      of tm_answer_reply: one is appended for each kernel of each operation
- * @param pairs        of tm_pair: the sums are appended, in no particular order
+ * @param replies      vector of tm_answer_reply: one is appended for each kernel of each operation
+ * @param pairs        vector of tm_pair: the sums are appended, in no particular order
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, tm_vec *replies,

@@ -21,8 +21,8 @@
  *
  * A wait counts only while it kept the rank from computing. So only waits in operations that
  * released the rank count, and only the part of the wait after the rank's last compute kernel. A
- * send or receive that waits for its partner counts, too, although no table lists it as a wait. It
- * passes cost back, and it brings the two ranks together. */
+ * send or receive that waits for the other rank counts, too, although no table lists it as a wait.
+ * It passes cost back, and it brings the two ranks together. */
 #ifndef TMERGE_DELAY_H
 #define TMERGE_DELAY_H
 
@@ -42,8 +42,8 @@ typedef enum tm_arrival {
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t wait_ns; /* how long the rank waited in the operation; in a transfer: for its
-                        partner */
+    int64_t
+        wait_ns; /* how long the rank waited in the operation; in a transfer: for the other rank */
     /* Set by the holder: sums of the rank's waits since the group was last together. all_ns: waits
      * in all operations. other_ns: waits in operations of other groups. */
     int64_t all_ns, other_ns;
@@ -128,7 +128,7 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
  * matter.
  *
  * @param fractions    the fractions that tm_delay_begin has set
- * @param cost_shares  of tm_cost_share; emptied
+ * @param cost_shares  vector of tm_cost_share; emptied
  * @return             TM_OK; TM_ERR_FAULT
  */
 tm_status tm_delay_split(const tm_collectives *collectives, const double *fractions,

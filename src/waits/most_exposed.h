@@ -27,7 +27,7 @@ static inline uint8_t tm_operation_kind(const tm_comm_record *members) {
 
 /**
  * Finds the most exposed operations of this process.
- * @param out  of tm_exposed_key: the keys of these operations are appended
+ * @param out  vector of tm_exposed_key: the keys of these operations are appended
  * @return     TM_OK; TM_ERR_FAULT when out of memory
  */
 tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
@@ -36,8 +36,8 @@ tm_status tm_exposed_find(const tm_collectives *collectives, tm_vec *out,
 /**
  * Finds the job's most exposed operations, and keeps the ones that this process matched.
  *
- * @param all          of tm_exposed_key: the keys of all processes, in any order. Reduced to the
- *                     job's most exposed operations
+ * @param all          vector of tm_exposed_key: the keys of all processes, in any order; reduced to
+ *                     the job's most exposed operations
  * @param collectives  operations matched by this process; `exposed` gets a tm_worst for each
  * @return             TM_OK; TM_ERR_FAULT when out of memory
  */

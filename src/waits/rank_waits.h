@@ -40,9 +40,8 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
 /**
  * Splits each cost over the waits in other groups that made the rank late, in proportion to their
  * lengths. The shares add up exactly.
- * @param pending_costs  of tm_pending_cost, at most one for each event and step; the vector is
- *                       emptied
- * @param cost_shares    of tm_cost_share: the shares are appended
+ * @param pending_costs  vector of tm_pending_cost, at most one for each event and step; emptied
+ * @param cost_shares    vector of tm_cost_share: the shares are appended
  * @return               TM_OK; TM_ERR_FAULT
  */
 tm_status tm_rank_waits_pass(const tm_rank_waits *held, tm_vec *pending_costs, tm_vec *cost_shares,

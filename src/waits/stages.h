@@ -27,11 +27,11 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges,
  * example, all ranks start to send at the same time.) Of the remaining transfers between two ranks,
  * the first one leads from the earlier to the later stage. A rank that sends before it receives
  * anything is stage 0; every other rank is one stage after the lowest stage that sends to it. If a
- * rank has more than four partners, the job is not a pipeline (but an all-to-all of sends and
- * receives), and no rank gets a stage.
+ * rank exchanges data with more than four others, the job is not a pipeline (but an all-to-all of
+ * sends and receives), and no rank gets a stage.
  *
  * @param edges   [n] of all processes, in any order; reordered and overwritten
- * @param stages  of tm_stage, appended to, ascending by rank
+ * @param stages  vector of tm_stage, appended to, ascending by rank
  * @return        TM_OK; TM_ERR_FAULT
  */
 tm_status tm_stages_find(tm_stage_edge *edges, size_t n, tm_vec *stages,

@@ -36,7 +36,7 @@ static tm_status check_memory(tm_error *err) {
                   "memory is limited to %lld MiB (ulimit -v); tmerge needs %d",
                   (long long)(limit.rlim_cur >> 20), LEAST_MIB);
     if (tm_launch_has_hosts()) /* MPI has not started, so every process prints this message; the
-                                  host distinguishes the messages */
+                                  host's name distinguishes them */
         (void)gethostname(err->host, sizeof err->host - 1);
     return TM_ERR_FAULT;
 }

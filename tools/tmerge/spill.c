@@ -73,7 +73,7 @@ static bool must_spill(size_t size) {
            (size > PTRDIFF_MAX / 2 || resident() + (long long)size > bound / 2);
 }
 
-/* If more than 7/8 of the bound is resident, drops pages of blocks from memory, one block after
+/* If the resident memory exceeds 7/8 of `bound`, drops pages of blocks from memory, one block after
  * another, until 5/8 are left. The content of a dropped page stays in the file. It also stays in
  * the system's cache as long as there is room. */
 static void make_room(void) {

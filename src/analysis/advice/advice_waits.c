@@ -298,8 +298,8 @@ static void mean_compute(const tm_facts *f, size_t plan, bool listed, char *out,
     tm_shown_duration(n > 0 ? sum / n : 0, out, size);
 }
 
-/* Writes advice on a slow stage, whose ranks are exactly those of @p plan. Names no single rank,
- * because it is chance which computes most. Gives no cause, because durations do not show it. */
+/* Writes advice on a slow stage, whose ranks are exactly those of @p plan. Names no single rank:
+ * chance decides which one computes most. Gives no cause, because durations do not show it. */
 static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "overlap.rank");

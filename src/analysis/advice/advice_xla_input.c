@@ -13,7 +13,7 @@ typedef struct share {
 
 /* Sums the waits for input. Copies to the device do not count, because they may have other
  * purposes.
- * @param host  NULL for all hosts */
+ * @param host  NULL: sums over all hosts */
 static share share_of(const tm_facts *f, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share sum = {.host = host};

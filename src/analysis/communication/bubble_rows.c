@@ -205,8 +205,8 @@ static void find_pipelines(survey *s) {
     }
 }
 
-/* Sets the number of a rank's passes in a step, and their bounds and busy time. Overlapping time
- * counts once. */
+/* Sets the number of a rank's passes in a step, their start and end, and their busy time, in which
+ * overlapping time counts once. */
 static bool measure(const survey *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;

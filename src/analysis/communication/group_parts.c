@@ -124,7 +124,7 @@ static tm_status fit(portrait *p, tm_error *err) {
         p->busbw = tm_median_real(rates, n_rates);
     for (size_t i = 0; i < n && status == TM_OK && p->line.found; i++) {
         double usual = tm_line_at(&p->line, transfers[i].moved_bytes);
-        /* Smaller differences are below the precision of clocks. */
+        /* Differences up to TM_SLOW_NS may be errors of clocks. */
         p->n_slow +=
             transfers[i].time_ns > 1.5 * usual && transfers[i].time_ns > usual + TM_SLOW_NS;
     }

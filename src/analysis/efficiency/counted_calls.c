@@ -14,11 +14,11 @@ typedef struct signature {
 typedef struct finding {
     const tm_rank_view *view;
     tm_keys signatures;
-    tm_vec work_of; /* [signatures] of uint32_t: 1 + index into works; 0: not yet computed */
+    tm_vec work_of; /* [signatures] vector of uint32_t: 1 + index into works; 0: not yet computed */
     tm_vec works;   /* vector of tm_work */
     tm_vec list;    /* vector of tm_counted_call; `work` is set at the end, when `works` no longer
                        moves */
-    tm_vec places;  /* [list.n] of uint32_t: index of each call's work in `works` */
+    tm_vec places;  /* [list.n] vector of uint32_t: index of each call's work in `works` */
     uint32_t *of_operator;
 } finding;
 

@@ -219,7 +219,8 @@ static bool convolution_backward(const call *c, tm_work *out) {
     return is_known(out);
 }
 
-/* Index of the input `causal` in `Concrete Inputs`, by the signatures of PyTorch and flash_attn. */
+/* Returns the index of the input `causal` in `Concrete Inputs`, by the signatures of PyTorch and
+ * flash_attn. */
 static int causal_at(tm_counted op) {
     switch (op) {
     case TM_COUNTED_FLASH:

@@ -17,7 +17,7 @@ tm_status tm_work_rows(const tm_rank_view *view, const tm_counted_calls *calls, 
 tm_status tm_work_merge(const tm_names *names, tm_tables *tables, tm_error *err) TM_MUST_CHECK;
 
 /** Keeps the rows of each level with the most time. Sets the columns that need peaks. @p peaks has
- * those that are equal on all ranks. */
+ * the peaks that are equal on all ranks. */
 void tm_work_order(const tm_peaks *peaks, tm_tables *out);
 
 /** The table of ranks, the table of the steps of each rank, and the part table with sums for each

@@ -24,7 +24,7 @@ typedef struct walk {
     int64_t at_ns;
     tm_vec open;   /* vector of open_call, innermost last */
     tm_keys parts; /* keys of part_key */
-    tm_vec times;  /* [parts] of int64_t: time of each key [ns] */
+    tm_vec times;  /* [parts] vector of int64_t: time of each key [ns] */
 } walk;
 
 static bool add_part(walk *w, uint32_t gap, uint32_t name, int64_t time_ns) {

@@ -209,8 +209,8 @@ typedef struct tally {
     int64_t calls, total_ns, min_ns, max_ns, shorter, communication;
     int64_t registers, shared_bytes;
     int64_t blocks_weight_ns, occupancy_weight_ns;
-    /* Sums of value times duration. Divided by the weights, they give means weighted by duration,
-     * also over several ranks. */
+    /* Sums of value times duration. Divided by the sums above, they give means weighted by
+     * duration, also over several ranks. */
     double blocks, occupancy;
 } tally;
 

@@ -11,7 +11,7 @@ extern const tm_table_def tm_roofline_table;
 /**
  * Adds a row for each kernel name and launch shape in the measurements. The row also has the
  * kernel's calls in kernels.launch_shape.
- * @param ncu     NULL for no measurements
+ * @param ncu     the measurements; NULL: none
  * @param tables  kernels.launch_shape must be complete, the largest total_ns first
  * @return        TM_OK; TM_ERR_FAULT when out of memory
  */

@@ -65,10 +65,10 @@ struct tm_hang_notes {
     tm_names *texts;
     tm_vec dumps, lanes, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* keys of uint64_t */
-    tm_vec lane_of;    /* [groups of the current dump] of size_t: index of the lane, or NO_LANE */
+    tm_vec lane_of;    /* [groups of the dump] vector of size_t: index of the lane, or NO_LANE */
     tm_keys p2p_keys;  /* keys of uint64_t: one for each group and operation of the current dump's
                           sends and receives */
-    tm_vec p2p_counts; /* [p2p_keys] of int64_t: number of calls so far */
+    tm_vec p2p_counts; /* [p2p_keys] vector of int64_t: number of calls so far */
 };
 
 static const size_t NO_LANE = SIZE_MAX;

@@ -86,7 +86,7 @@ typedef struct tm_category_walk {
     int64_t bytes[TM_N_MEMORY_CATEGORIES];
 } tm_category_walk;
 
-/** @param blocks  NULL if unknown: tm_category_walk_next must then not be called */
+/** @param blocks  the blocks; NULL if unknown: tm_category_walk_next must then not be called */
 tm_category_walk tm_category_walk_begin(const tm_timeline *timeline, const tm_device_levels *d,
                                         const tm_blocks *blocks);
 /** Moves to the next level. Returns false at the end. */

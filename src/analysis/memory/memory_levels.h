@@ -27,7 +27,7 @@ typedef struct tm_device_levels {
     int64_t peak_reserved_bytes; /* -1 if not recorded */
     size_t peak;                 /* index of the level with the most allocated bytes */
     tm_vec levels;               /* vector of tm_memory_level, ascending in time */
-    tm_vec steps;                /* [n_steps] of tm_memory_step */
+    tm_vec steps;                /* [n_steps] vector of tm_memory_step */
 } tm_device_levels;
 
 /**

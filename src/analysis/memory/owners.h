@@ -37,7 +37,7 @@ tm_owner_class tm_is_owning_operator, tm_is_owning_module;
 typedef struct tm_owners {
     uint32_t *of;  /* [memory records] name id of the innermost owner; owned */
     tm_keys keys;  /* keys of tm_owner_key */
-    tm_vec owners; /* [keys] of tm_owner */
+    tm_vec owners; /* [keys] vector of tm_owner */
 } tm_owners;
 
 /** Finds the owner of each record. The caller calls tm_owners_free, also on failure. Returns TM_OK;

@@ -28,7 +28,7 @@ double tm_fixes_saved_pct(const tm_table *items, size_t row);
 /** Returns the row with this `what` and `name`; n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
-/** Returns whether a rank is in the plan of a row, whose name is such as "7, 6". */
+/** Returns whether a rank is in the plan of a row. The row's `name` lists its ranks: "7, 6". */
 bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
 
 /** Returns the row of the pipeline stage that has exactly the ranks of a plan; n_rows if there is

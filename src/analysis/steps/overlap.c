@@ -330,7 +330,7 @@ static tm_status overlap_steps(const tm_rank_view *view, wait_sum *waits, tm_tab
                                tm_error *err) {
     const tm_timeline *timeline = view->timeline;
     tm_table *table = tm_tables_find(out, step_def.name);
-    if (view->busy->comm_alone) /* or else an unmarked recording would count as a step */
+    if (view->busy->comm_alone) /* an unmarked recording must not count as a step */
         return TM_OK;
     for (size_t i = 0; i < timeline->n_steps; i++) {
         const tm_step *step = &timeline->steps[i];

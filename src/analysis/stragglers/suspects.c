@@ -11,7 +11,7 @@
 
 enum {
     DRAWS_SURE = 2999, /* enough draws for one test; the smallest p is then 1 / 3000 */
-    /* maximum number of draws for many groups, which WORK_MAX limits further */
+    /* maximum number of draws if there are many groups; WORK_MAX may limit it further */
     DRAWS_MAX = 400000,
     WORK_MAX = 300000000, /* maximum work: draws x members x (units + windows) */
     WORK_NEAR = 30000000, /* maximum work if p is near TM_CHANCE_MOST */

@@ -91,8 +91,9 @@ typedef struct tm_compared {
  * are suspects. Finally, all ranks are compared, with a minimum excess of 5 % of the slowest rank's
  * time.
  *
- * @param suspects   of tm_suspect, appended to
- * @param standings  of tm_standing, appended to; none for members that are alone in their stage
+ * @param suspects   vector of tm_suspect, appended to
+ * @param standings  vector of tm_standing, appended to; none for members that are alone in their
+ *                   stage
  * @return           TM_OK; TM_ERR_FAULT
  */
 tm_status tm_suspects_find(const tm_compared *compared, tm_vec *suspects, tm_vec *standings,

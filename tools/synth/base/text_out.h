@@ -32,7 +32,7 @@ void tms_out_free(tms_out *out);
 void tms_out_long(tms_out *out, const char *text, size_t size);
 
 /* Writes the decimal digits of a number before @p end, where 20 bytes must be free. Returns the
- * first digit. */
+ * address of the first digit. */
 char *tms_out_digits(char *end, uint64_t value);
 
 static inline void tms_out_text(tms_out *out, const char *text, size_t size) {

@@ -225,7 +225,8 @@ static void put_event(xplane *file, line *to, uint64_t name, const tms_event *ev
     file->writer.count++;
 }
 
-/* Adds an allocation or release. What this profiler calls "reserved" is not torch's pool. */
+/* Adds an allocation or release. bytes_reserved is 0, because it does not mean the pool that torch
+ * reserves. */
 static void put_memory(xplane *file, const tms_event *event) {
     uint64_t bytes = (uint64_t)(event->value < 0 ? -event->value : event->value);
     char allocator[32];

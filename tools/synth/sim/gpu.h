@@ -25,7 +25,7 @@ typedef struct tms_network {
  *
  * The tasks of all streams run in one order, that of their launches, because a task depends only
  * on tasks that were launched before it.
- * @param network may be NULL if no collective is queued
+ * @param network  gives the times of collectives; may be NULL if none is queued
  * @return whether all tasks are done */
 bool tms_gpu_advance(tms_sim *sim, const tms_network *network);
 

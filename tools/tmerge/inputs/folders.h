@@ -26,7 +26,7 @@ int tm_path_order(const void *a, const void *b);
  * recordings if @p all_recordings is set. Subfolders that are named after ranks are together one
  * recording.
  *
- * @param paths  of char *, each owned by the caller, in natural order; also set on failure
+ * @param paths  vector of char *, each owned by the caller, in natural order; also set on failure
  * @param any set to whether one of the paths is a trace
  * @return       TM_OK; TM_ERR_INPUT, also if there are several recordings and the user has to name
  * one; TM_ERR_FAULT */

@@ -28,7 +28,7 @@ const char *tm_operand_list(const char *typed);
  * lines that start with # are skipped.
  *
  * Collective: no.
- * @param out  all 0; freed by the caller, also after a failure
+ * @param out  all 0 before the call; freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_INPUT, also for an empty list; TM_ERR_FAULT */
 tm_status tm_operands_read(const tm_arguments *arguments, tm_operands *out,
                            tm_error *err) TM_MUST_CHECK;

@@ -14,7 +14,7 @@ enum { TM_ANSWER_GOOD = 200, TM_ANSWER_BAD = 400, TM_ANSWER_FAULT = 500 };
 /** Answers with a line that states why the request failed. The page shows the line. */
 void tm_answer_say(int status, const char *why, tm_http_answer *out);
 
-/** Answers with bytes. @param bytes of char; the answer then owns them */
+/** Answers with bytes. @param bytes vector of char; the answer then owns them */
 void tm_answer_bytes(tm_vec *bytes, const char *type, tm_http_answer *out);
 
 void tm_answer_failure(tm_status status, const tm_error *err, tm_http_answer *out);

@@ -21,8 +21,8 @@ enum {
 typedef struct guest {
     struct MHD_Connection *connection; /* NULL: the slot is free */
     time_t since;  /* when the client connected or got its last answer; 0: a request has arrived */
-    bool waits;    /* for the answer to a statement; the connection is suspended */
-    bool answered; /* `answer` has not been sent yet */
+    bool waits;    /* waits for the answer to a statement; the connection is suspended */
+    bool answered; /* `answer` is complete, but not yet sent */
     tm_http_answer answer;
 } guest;
 

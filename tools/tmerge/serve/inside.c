@@ -228,8 +228,8 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
     tm_vec_free(&slow.events);
 }
 
-/* Writes {"next": at or null, "ranks": [[rank, column, maximum, column, maximum, ...], ...]}. A
- * maximum holds from its column up to the next listed one. */
+/* Writes {"next": rank or null, "ranks": [[rank, column, maximum, column, maximum, ...], ...]}.
+ * Columns divide the window. A maximum holds from its column up to the next listed one. */
 static void put_counter(const tm_vec *steps, int64_t next, bool more, tm_out *json) {
     const tm_counter_step *v = steps->data;
     char most[32];

@@ -131,8 +131,8 @@ static tm_status print_list(const tm_store *store, const tm_colors *colors, tm_e
 
 static void print_next(const char *path, const tm_colors *colors) {
     static const struct {
-        const char *command, *what; /* words after `tmerge show STORE` or, without of_store, after
-                                       `tmerge`; what they print */
+        const char *command, *what; /* command: words after `tmerge show STORE`, or after `tmerge`
+                                       if of_store is false */
         bool of_store;
     } lines[] = {
         {"overlap.rank", "a table; overlap: all of that analysis", true},

@@ -346,9 +346,9 @@ static bool has_verdict(const tm_table *ranks, size_t row, const char *word) {
     return !cell->null && strcmp(cell->value.text, word) == 0;
 }
 
-/* If the verdict names a straggler, returns the rank that caused most waiting, if that is another
- * rank and its own work takes at most 1 % longer than that of the others. (Pipeline stages always
- * wait for one another.) Otherwise, returns -1. */
+/* Returns the rank that caused most waiting if it is not slow: the verdict names other ranks as
+ * stragglers, and its own work takes at most 1 % longer than the work of the others. (Pipeline
+ * stages always wait for one another.) Otherwise, returns -1. */
 static int64_t cleared_rank(const tm_tables *tables) {
     const double much_pct = 1.0;
     const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
