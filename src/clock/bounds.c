@@ -282,8 +282,8 @@ tm_status tm_fit_bound(tm_fit_state *state, tm_clock_model *models, tm_error *er
     free_lists(&b);
     TM_TRY(status);
     for (size_t h = 0; h < n; h++) {
-        /* A bound that was not found is a sum with -FAR_NS, and so below -FAR_NS / 2. Real bounds
-         * are far above that. */
+        /* A bound that was not found still contains -FAR_NS, so it is below -FAR_NS / 2. Real
+         * bounds are far above that. */
         models[h].bounded =
             up[h] > -FAR_NS / 2 && down[h] > -FAR_NS / 2 && models[h].method == TM_CLOCK_FIT;
         models[h].low_ns = models[h].bounded ? (int64_t)down[h] : 0;

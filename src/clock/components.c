@@ -1,6 +1,5 @@
-/* Finds the domains that collectives link. Also makes first estimates of their clocks. An estimate
- * is the median difference between the ends of two domains. It uses the pairs of domains that have
- * the most events in common. */
+/* Finds the domains that collectives link. Also estimates their clocks: by the median differences
+ * between the ends of pairs of domains. The pairs with the most events in common are used. */
 #include <stdlib.h>
 
 #include "base/sorted.h"

@@ -20,8 +20,8 @@ typedef struct tm_clock_slots {
 } tm_clock_slots;
 
 /** Number of classes of kernels. The kernels of a class have about equally noisy ends. There are 6
- * groups of kinds, and 16 ranges of durations. The duration is the duration of the operation's
- * shortest kernel, which is about the time of the transfer. */
+ * groups of kinds, and 16 ranges of durations. The duration is that of the operation's shortest
+ * kernel, which is about the time of the transfer. */
 enum { TM_CLOCK_CLASSES = 6 * 16 };
 
 /** Returns the entry of a rank; the rank must exist. */

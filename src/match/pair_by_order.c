@@ -135,8 +135,7 @@ static bool ran_together(const tm_end *a, const tm_end *b, size_t n, int64_t ahe
 /* Returns whether the two sequences fit much better if one of them is shifted as a whole. The ends
  * of host threads scatter, so a few ends may fit a wrong shift by chance. For this reason, if the
  * unshifted kernels overlap on the recorded clocks, a shift counts only if the shifted kernels
- * overlap, too.
- * */
+ * overlap, too. */
 static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
     const int64_t spread = spread_of(a, b, n), most_ns = spread / BETTER;
     const bool on_host = a->on_host && b->on_host && ran_together(a, b, n, 0);

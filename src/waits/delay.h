@@ -122,10 +122,10 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
                          double *fractions, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Splits shares of cost among the late ranks of their operations. Each late rank keeps its direct
- * part (indirect_ns of a tm_cost) and passes the rest back (tm_pending_cost). Shares of the same
- * rank, operation and step are summed before the split, so that their order and number do not
- * matter.
+ * Splits shares of cost among the late ranks of their operations. Each late rank keeps the part
+ * that its own work caused, which is indirect_ns of a tm_cost, and passes the rest back
+ * (tm_pending_cost). Shares of the same rank, operation and step are summed before the split, so
+ * that their order and number do not matter.
  *
  * @param fractions    the fractions that tm_delay_begin has set
  * @param cost_shares  vector of tm_cost_share; emptied

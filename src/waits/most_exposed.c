@@ -41,9 +41,9 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
 }
 
 /* For each kind, keeps the keys with the largest sums of exposed times, and the keys with the
- * largest single exposed times. Sorts the kept keys by place, and removes duplicates. A process may
- * do this with its own operations before the keys of all processes are joined, because this does
- * not change the final result. */
+ * largest single exposed times. Sorts the kept keys by by_place, and removes duplicates. A process
+ * may do this with its own operations before the keys of all processes are joined, because this
+ * does not change the final result. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);
     const bool ok = keys->n == 0 || (take_first(keys->data, keys->n, by_kind, &kept) &&

@@ -13,8 +13,8 @@ typedef struct tm_over_time {
     int64_t
         /* start of each part and end of the last part, relative to begin_ns */
         edge_ns[TM_PARTS + 1];
-    int64_t part[TM_PARTS];      /* in each part: time of the items that start or end in it [ns], or
-                                    amount */
+    int64_t part[TM_PARTS]; /* in each part: time of the items that start or end in it [ns]; for
+                               tm_over_time_spread: the amount */
     int64_t whole[TM_PARTS + 1]; /* number of items that fill the part, minus the number of items
                                     that fill the previous part */
 } tm_over_time;

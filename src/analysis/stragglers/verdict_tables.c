@@ -216,8 +216,8 @@ static tm_status add_finding(const tm_finding *f, int64_t place, tm_tables *tabl
 }
 
 /* Changes the sentences if the lead is making some kind of work shorter on all ranks, which saves
- * more than fixing the found ranks. The headline is then about this fix, and the evidence starts
- * with the verdict. */
+ * more than fixing the ranks of the findings. The headline is then about this fix, and the evidence
+ * starts with the verdict. */
 static void let_kind_lead(const tm_tables *tables, const tm_verdict_topic *topic, char *headline,
                           char *evidence) {
     const tm_lead lead = tm_savings_lead(tables);

@@ -56,8 +56,8 @@ typedef struct ascend {
     tms_sink *sink;       /* owned */
     tms_out out;
     tms_placement placement;
-    tms_bytes starts;   /* of start, by External id */
-    tms_bytes edges;    /* of edge, for all kernels */
+    tms_bytes starts;   /* array of start, by External id */
+    tms_bytes edges;    /* array of edge, for all kernels */
     int64_t first_step; /* number of the first step in the file; -1: not yet known */
     bool began;         /* the array is not empty */
 } ascend;

@@ -94,7 +94,7 @@ typedef struct place {
 typedef struct line {
     tms_bytes head;   /* encoded fields before the events */
     tms_bytes events; /* encoded events, not yet in order */
-    tms_bytes places; /* of place: one per event */
+    tms_bytes places; /* array of place: one per event */
     int64_t begin_ns; /* origin of the times of the line's events [ns after the profile's start] */
 } line;
 

@@ -8,8 +8,8 @@
 typedef struct tm_where {
     char *text;        /* owned; the columns and values, each terminated */
     tm_vec asked;      /* the conditions, as typed */
-    int64_t origin_ns; /* origin of values with a unit in columns of times since the epoch [ns since
-                          the epoch] */
+    int64_t origin_ns; /* in columns of times since the epoch, the time from which values with a
+                          unit count [ns since the epoch] */
     bool is_given;
 } tm_where;
 
