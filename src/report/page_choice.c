@@ -184,8 +184,7 @@ static bool wish_list(wishes *w, const char *text) {
     return ok;
 }
 
-/* Chooses the ranks of the whole plan. The last row of @p items whose `what` is "plan" lists
- * them. */
+/* Chooses the ranks of the whole plan: those of the last row of @p items with `what` "plan". */
 static bool wish_plan(wishes *w, const tm_table *items) {
     const char *plan = "";
     for (size_t row = 0; row < items->n_rows; row++) {

@@ -42,8 +42,7 @@ typedef enum tm_arrival {
 typedef struct tm_visit {
     uint64_t group;
     int64_t rank;
-    int64_t
-        wait_ns; /* how long the rank waited in the operation; in a transfer: for the other rank */
+    int64_t wait_ns; /* how long the rank waited in the operation (in a transfer: for its peer) */
     /* Set by the holder: sums of the rank's waits since the group was last together. all_ns: waits
      * in all operations. other_ns: waits in operations of other groups. */
     int64_t all_ns, other_ns;

@@ -41,8 +41,8 @@ static bool take_first(tm_exposed_key *keys, size_t n, int (*order)(const void *
 }
 
 /* For each kind, keeps the keys with the largest sums of exposed times, and the keys with the
- * largest single exposed times. Sorts the kept keys by by_place, and removes duplicates. A process
- * may do this with its own operations before the keys of all processes are joined, because this
+ * largest single exposed times. Sorts the kept keys with by_place, and removes duplicates. A
+ * process may call cut for its own operations before the keys of all processes are joined: this
  * does not change the final result. */
 static tm_status cut(tm_vec *keys, tm_error *err) {
     tm_vec kept = TM_VEC(tm_exposed_key);

@@ -54,7 +54,7 @@ static struct {
     char *folder; /* owned */
     bool asked;
 
-    atomic_llong bound;   /* 0: none */
+    atomic_llong bound;   /* of the resident memory [B]; 0: none */
     atomic_size_t n_seen; /* equals n */
 } spill = {.mutex = PTHREAD_MUTEX_INITIALIZER, .fd = -1, .statm = -1};
 

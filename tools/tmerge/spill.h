@@ -12,11 +12,10 @@
  * a temporary file without a name, which disappears when the process ends for whatever reason. When
  * more than 7/8 of the bound is resident, a thread drops pages of the file from the process's
  * memory. A dropped page comes back when it is used.
- * @param bytes   the bound [B]
+ * @param bytes   bound of the resident memory [B]
  * @param folder  folder of the temporary file; copied
- * @param asked   whether the user gave the bound. If so, an allocation fails if the file cannot
- * hold
- *                the block. Otherwise, the block is then made in memory */
+ * @param asked   whether the user gave the bound. If so, an allocation that the file cannot hold
+ *                fails. Otherwise, it is made in memory */
 void tm_spill_begin(int64_t bytes, const char *folder, bool asked);
 
 /** Returns the maximum number of bytes that were in the file at a time; 0 if memory sufficed. */

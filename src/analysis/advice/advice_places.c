@@ -6,8 +6,8 @@
 
 #include "table/levels.h"
 
-/* A place in the program: an operator and the function that calls it (either may be NULL), and how
- * many kernels it launches, or their time [ns]. */
+/* A place in the program: an operator and the function that calls it (either may be NULL). amount:
+ * how many kernels it launches, or the time of these kernels [ns]. */
 typedef struct place {
     const char *op, *inside;
     int64_t amount;

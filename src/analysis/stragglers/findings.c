@@ -129,7 +129,7 @@ static void keep_if(tm_vec *all, const bool *wanted) {
     all->n = n;
 }
 
-/* Merges the findings on the ranks of a place into one finding. The ranks of the place are entries
+/* Merges the findings on the ranks of a host or group into one finding. These ranks are entries
  * [first, end) of tm_blames.places. */
 static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t first, size_t end,
                          int64_t *excess, bool *wanted) {

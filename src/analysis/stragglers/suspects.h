@@ -22,8 +22,7 @@ typedef struct tm_suspect {
     /* number of steps or stretches in the window (stretches if the units are blocks) */
     int64_t units;
     int64_t excess_ns; /* time above the median of the other members, summed over the window */
-    double
-        p; /* probability of standing out so far by chance, corrected for all groups and levels */
+    double p; /* probability of such an excess by chance, corrected for all groups and levels */
     tm_unit_kind unit;
     bool host;       /* whether the member is a host */
     bool throughout; /* whether the window is the whole recording */

@@ -295,8 +295,7 @@ tm_status tm_hlo_merge_rows(const tm_names *names, tm_tables *all, tm_error *err
     return tm_over_ranks_merge(&tm_hlo_work_part, &tm_hlo_work_table, names, all, set_row, err);
 }
 
-/* Returns what limits the speed: "compute" or "memory"; NULL if FLOP, bytes or peaks are
- * unknown. */
+/* Returns what limits a row: "compute" or "memory"; NULL if FLOP, bytes or peaks are unknown. */
 static const char *bound_of(const tm_hlo_peaks *peaks, const tm_cell *row) {
     bool reported = !row[S_FLOP].null && row[S_KNOWN].value.r >= 100.0 && row[S_ASYNC].null;
     if (!reported || peaks->tflops <= 0.0 || peaks->bw_gbps <= 0.0)

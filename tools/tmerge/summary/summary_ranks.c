@@ -18,7 +18,7 @@ typedef enum value_kind { VALUE_RANK, VALUE_TIME, VALUE_PERCENT, VALUE_RATIO } v
 static const struct {
     const char *heading, *below; /* below: second line of the heading; NULL: the unit of times */
     value_kind kind;
-    bool of_comm;                             /* about communication */
+    bool of_comm;                             /* the column is about communication */
     const char *table, *column, *plus_column; /* plus_column: column whose value is added to that of
                                                  `column`; may be NULL */
 } columns[] = {
