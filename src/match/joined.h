@@ -12,8 +12,8 @@
 typedef struct tm_join_with {
     /* vector of tm_membership, sorted: all memberships that ranks of the job recorded */
     const tm_vec *members;
-    const tm_vec
-        *reported;      /* vector from tm_joins_list_reported: ranks that recorded communicators */
+    /* vector from tm_joins_list_reported: ranks that recorded communicators */
+    const tm_vec *reported;
     int64_t world_size; /* number of ranks of the job */
     int process;        /* process that holds the rank */
     /* vector of tm_membership: memberships of this rank, and of other ranks of its groups if they

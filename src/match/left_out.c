@@ -5,8 +5,7 @@
 tm_status tm_left_out_add(tm_vec *left_out, const char *group_text, int32_t group_size,
                           tm_unmatched reason, tm_error *err) {
     tm_left_out *rows = left_out->data;
-    for (size_t i = left_out->n; i-- > 0;) /* searched from the end: the last row is usually the
-                                              right one */
+    for (size_t i = left_out->n; i-- > 0;) /* the last row is usually the right one */
         if (rows[i].reason == reason && rows[i].group_size == group_size &&
             strncmp(rows[i].group_text, group_text, sizeof rows[i].group_text) == 0) {
             rows[i].count++;

@@ -365,7 +365,7 @@ static int by_begin(const void *a, const void *b) {
 }
 
 /* Returns whether the group of a kernel must be inferred from the traces of all ranks: the kernel
- * has no metadata, or is an operation on the host of which only the thread is known. */
+ * has no metadata, or is an operation on the host whose ranks are not recorded. */
 static bool is_without_group(const collector *c, const tm_collective_attr *attr) {
     const bool on_host = tm_timeline_track(c->timeline, attr->event)->kind != TM_TRACK_GPU;
     return attr->name == TM_NO_NAME || (on_host && attr->group_ranks == TM_NO_NAME);

@@ -449,8 +449,7 @@ tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out
         if (failed == TM_UNMATCHED_NOT)
             return failed;
         reason = failed > reason ? failed : reason;
-        if (s.n == ref->n) /* the section was the whole run, so that all other sections would be the
-                              same */
+        if (s.n == ref->n) /* the section was the whole run: other sections would be the same */
             break;
     }
     return reason;

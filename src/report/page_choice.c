@@ -73,11 +73,10 @@ typedef struct ranked {
 
 /* The ranks or steps that rules have chosen so far. */
 typedef struct wishes {
-    tm_vec
-        order;  /* vector of int64_t: the chosen numbers without duplicates, most important first */
-    tm_vec all; /* vector of int64_t, ascending: the numbers of all ranks, or of all steps, of the
-                   job */
-    bool *has;  /* owned; [all.n] whether `order` contains all[i] */
+    tm_vec order; /* vector of int64_t: chosen numbers, most important first, no duplicates */
+    tm_vec all;   /* vector of int64_t, ascending: the numbers of all ranks, or of all steps, of the
+                     job */
+    bool *has;    /* owned; [all.n] whether `order` contains all[i] */
 } wishes;
 
 static void free_wishes(wishes *w) {

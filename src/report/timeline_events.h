@@ -79,9 +79,8 @@ typedef struct tm_event_writer {
     tm_event_draft *out;
     tm_vec rows;   /* vector of uint32_t: scratch */
     tm_vec begins; /* vector of int64_t: scratch */
-    tm_vec
-        shown; /* vector of uint32_t: the rank's rows that were written, in the order of writing */
-    size_t n_gpu; /* number of rows in `shown` that are on streams; these come first */
+    tm_vec shown;  /* vector of uint32_t: written rows of the rank, in the order of writing */
+    size_t n_gpu;  /* number of rows in `shown` that are on streams; these come first */
 } tm_event_writer;
 
 tm_event_writer tm_event_writer_make(void);

@@ -692,7 +692,7 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
                  : j->found.replayed ? "does so by too little to be named"
                                      : "does so by under 1 % of the steps");
     } else {
-        /* above this p, which is far from the limit, more data would not help */
+        /* above this p, which is far above TM_CHANCE_MOST, more data would not help */
         const double hint = 0.1;
         snprintf(out, size,
                  "but no rank by itself takes longer than chance explains (smallest p %.2g): %s",
