@@ -174,7 +174,7 @@ tm_status tm_scores_sums(const tm_trial *trial, double *out, tm_error *err) {
     return TM_OK;
 }
 
-/* Returns a random place among the first i places. It is swapped with place i - 1. */
+/* Returns a random place among the first i places. The caller swaps it with place i - 1. */
 static inline size_t pick(uint64_t seed, size_t i) {
     return (size_t)(((tm_draw(seed, i) >> 32) * i) >> 32);
 }

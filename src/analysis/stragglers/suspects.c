@@ -428,8 +428,8 @@ static bool take_class(const tm_compared *c, const int64_t *classes, const tm_su
         late += 2 * values[i] >= median;
         most = values[i] > most ? values[i] : most;
     }
-    /* If they are not late together, the test of ranks may find a single slow rank, which hardly
-     * changes the median of its class. */
+    /* If the members are not late together, the test of ranks may find a single slow rank, which
+     * hardly changes the median of its class. */
     if (median <= 0 || 5 * late < 4 * n || most / 3 > median)
         return false;
     for (size_t i = 0; i < all->n; i++)
