@@ -287,8 +287,8 @@ def test_shares_of_a_recording_far_longer_than_its_steps_say_of_what_they_are():
                          ([kernels[1], {**step, 'name': 'ProfilerStep#3'}], False)):
         put('rank0.json', json.dumps(events))
         out = ' '.join(merged('rank0.json').out.split())
-        equal('GPU: compute 0.7 %, exposed comm 0.0 %, copies 0.0 %, idle 99.3 % Steps: '
-              'compute 50.0 %, exposed comm 0.0 %, copies 0.0 %, idle 50.0 %' in out, said)
+        equal('GPU: compute 0.7 %, copies 0.0 %, idle 99.3 % Steps: '
+              'compute 50.0 %, copies 0.0 %, idle 50.0 %' in out, said)
         equal('Steps:' in out, said)
 
 

@@ -286,21 +286,24 @@ static void write_wait(const tm_tables *tables, bool steps, int64_t window, char
 }
 
 /* Prints the shares of the devices' time by activity, in percent. Uses shorter words if the line is
- * too long. */
+ * too long. Leaves out communication if the job has none. */
 static void print_shares(const tm_tables *tables, bool steps, const char *label, const char *idle) {
     static const char *const words[] = {"exposed comm", "exposed"};
     const int64_t window = sum_of(tables, steps, "window_ns");
-    char wait[64], line[224];
+    const bool comm = tm_device_mean_sum(tables, "comm_ns") > 0;
+    char wait[64], exposed[128] = "", line[288];
     size_t w = 0;
     int length;
     write_wait(tables, steps, window, wait, sizeof wait);
-    do
-        length = snprintf(line, sizeof line, "%.32s: compute %s, %s %s%s, copies %s, %s %s", label,
-                          percent(sum_of(tables, steps, "compute_ns"), window).text, words[w],
-                          percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait,
+    do {
+        if (comm)
+            snprintf(exposed, sizeof exposed, ", %s %s%s", words[w],
+                     percent(sum_of(tables, steps, "exposed_comm_ns"), window).text, wait);
+        length = snprintf(line, sizeof line, "%.32s: compute %s%s, copies %s, %s %s", label,
+                          percent(sum_of(tables, steps, "compute_ns"), window).text, exposed,
                           percent(sum_of(tables, steps, "exposed_memory_ns"), window).text, idle,
                           percent(sum_of(tables, steps, "idle_ns"), window).text);
-    while (length > tm_console_width() && ++w < sizeof words / sizeof *words);
+    } while (length > tm_console_width() && ++w < sizeof words / sizeof *words);
     line[0] = (char)toupper((unsigned char)line[0]);
     puts(line);
 }
