@@ -42,6 +42,10 @@ static const struct {
     {"\x80\x02}", NULL, NULL, PICKLE},
     {"\x80\x04\x95", NULL, NULL, PICKLE},
     {"\x80\x05\x95", NULL, NULL, PICKLE},
+    {NULL, ".raw.json", NULL,
+     "this is a timeline of PyTorch's memory: tmerge analyze STORE --memory-snapshot FILE adds it "
+     "to "
+     "a store"},
     {"{", NULL, "\"collective_seq_id\"",
      "this is a dump of PyTorch's flight recorder: give the dumps of all ranks to tmerge hang"},
     {NULL, ".ncu-rep", NULL, "this is a report of Nsight Compute: " NCU},

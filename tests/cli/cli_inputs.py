@@ -506,7 +506,8 @@ def test_what_profilers_write_besides_is_named_with_the_way_out():
                             ('s.json', '{"$schema": "https://www.speedscope.app/file-format-schema.json"}',
                              'only call stacks'),
                             ('r.0.et', b'\x05\1', 'does not have GPU times'),
-                            ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb')):
+                            ('vm.xplane.riegeli', b'\x83\xaf', '.xplane.pb'),
+                            ('mem.raw.json', b'[[-1, 1, 100, 0]]', '--memory-snapshot')):
         put(name, data)
         done = tmerge(name, '-o', 't.h5').expect(3)
         contains(done.err, f'tmerge: {name}: ')
