@@ -32,7 +32,8 @@ static void add_square(int64_t *own, double weight, double x, double scale) {
     own[2] += tm_exact_fixed(weight * x * x, scale);
 }
 
-/* Adds an event of few domains and eliminates its common end. */
+/* Adds a collective (an event, see network.h) of few domains. The unknown time at which it ended on
+ * all of them is eliminated at once, so each pair of domains gets an entry. */
 static void add_few(tm_network *w, const tm_anchor *anchors, size_t n, double sum, double scale) {
     for (size_t i = 0; i < n; i++) {
         const tm_anchor *g = anchors + i;

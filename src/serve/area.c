@@ -19,8 +19,8 @@ typedef struct adder {
     tm_serve_walk walk;
     tm_keys keys;
     size_t first;          /* index of the rank's first sum */
-    tm_vec *sums, open;    /* `sums`: of tm_area_sum; `open`: of opened, the outermost operator
-                              first */
+    tm_vec *sums;          /* vector of tm_area_sum */
+    tm_vec open;           /* vector of opened: the operators that are open, outermost first */
     const tm_track *track; /* the track that `open` belongs to */
 } adder;
 

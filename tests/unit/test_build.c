@@ -268,7 +268,10 @@ TEST(events_of_a_time_that_the_profiler_did_not_know_are_left_out) {
 
 TEST(work_without_a_duration_is_left_out_where_the_clock_would_tell_a_short_one) {
     static const struct {
-        int64_t tick_ns, shortest, host_tick_ns; /* shortest: of 20 kernels [ticks]; 0: all are 0 */
+        int64_t tick_ns;
+        int64_t shortest; /* duration of the shortest of 20 kernels [ticks of the device's clock];
+                             0: these 20 are absent, so every kernel has length 0 */
+        int64_t host_tick_ns;
         int n_zero, n_lost;
     } cases[] = {
         {1, 1203, 1000, 1, 1},   /* current GPUs */

@@ -63,8 +63,9 @@ TEST(what_did_not_run_together_is_another) {
     assert_true(tm_order_holds(a, b, 0));
 }
 
-/* On hosts, an end also waits for a core: it may be 3.9 ms late, so that other ends are nearer. But
- * no rank leaves before all have arrived, so the 5th cannot end on b before it begins on a. */
+/* On hosts, a thread may wait for a core, so an end of b is up to 3.9 ms late. It is then nearer to
+ * a's next end than to its own. This is no contradiction. But the 5th and 6th operations of b end
+ * before a's begin, which is impossible, because no rank leaves before all have arrived. */
 TEST(late_ends_on_hosts_leave_an_order_and_what_cannot_overlap_does_not) {
     tm_end a[N], b[N];
     for (size_t i = 0; i < N; i++) {

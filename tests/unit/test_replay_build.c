@@ -1,4 +1,5 @@
-/* Graph of a rank: the edges of a few events. Any events keep their recorded times. */
+/* Graph of a rank: the edges of a few events. For random events, the graph gives back the recorded
+ * times. */
 #include "replay/graph/build_graph.h"
 
 #include <math.h>

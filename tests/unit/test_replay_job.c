@@ -305,9 +305,10 @@ TEST(ways_are_joined_once_at_a_time) {
     replay_free(&c);
 }
 
-/* Both ranks join operation 1 at 5 ns. Rank 10 joins 2 at 6, rank 11 at 5 + 3 = 8. Both join 3 at
- * 15: rank 10 is 10 after 1 and 7 after 2, rank 11 is 7 after 2. Only rank 11 joins 4, at 16. Step
- * 0 ends on both ranks at 20: 5 after 3, and 4 after 4. Step 1 ends on rank 10 at 15 + 30 = 45. */
+/* Arrivals [ns]. Operation 1: both ranks at 5. Operation 2: rank 10 at 5 + 1 = 6, rank 11 at 5 + 3
+ * = 8 (the last). Operation 3: rank 10 at max(5 + 10, 8 + 7) = 15, rank 11 at 8 + 7 = 15. Operation
+ * 4: only rank 11, at 15 + 1 = 16. Step 0 ends at 20 on both ranks: 15 + 5 on rank 10, 16 + 4 on
+ * rank 11. Step 1 ends on rank 10 at 15 + 30 = 45. */
 static void two_ranks(replay_case *c) {
     uint32_t first[2], second[2], third[2], fourth;
     for (size_t r = 0; r < 2; r++) {

@@ -230,7 +230,8 @@ TEST(a_file_of_as_many_events_as_its_writer_keeps_is_cut) {
     memcpy(bytes, start, size);
     for (size_t i = 0; i < LIMIT; i++)
         memcpy(bytes + size + i * step, event, step);
-    /* the end takes the place of the last event */
+    /* Ends the file after n events: writes "]}" after them. In the second round (n = LIMIT - 1), it
+     * overwrites the last event. */
     for (size_t n = LIMIT; n >= (in_full_set() ? LIMIT - 1 : LIMIT); n--) {
         reading r;
         bytes[size + n * step] = ']';

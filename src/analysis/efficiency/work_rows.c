@@ -16,7 +16,8 @@ enum { LISTED = 1000 };
 /* Added to the number type in the key if flop is only an upper bound. Such work thus has its own
  * rows. */
 enum { AT_MOST = 32 };
-_Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST, "a bit behind the types");
+_Static_assert((int)TM_N_NUMBERS <= (int)AT_MOST,
+               "AT_MOST is above all number types, so adding it to one gives no other type");
 
 /* Kinds of rows (levels), in the order of `level_words`. */
 enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };

@@ -131,13 +131,13 @@ enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 23 };
 #define TM_EDGE_FLAG_BITS 0x7fU
 
 typedef struct tm_edge {
-    uint32_t from;    /* source of the edge: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + the
-                         index of a participation */
-    uint32_t ns : 28; /* the recorded weight as a signed number of 28 bits. If ns is TM_EDGE_NS, the
-                         edge cannot store the weight, and `more` is the index of the weight in
-                         tm_graph.apart */
+    uint32_t from;      /* source of the edge: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + the
+                           index of a participation */
+    uint32_t ns : 28;   /* the recorded weight as a signed number of 28 bits, or TM_EDGE_NS if the
+                           edge cannot store the weight */
     uint32_t kind : 4;  /* tm_edge_kind */
-    uint32_t more : 24; /* low 24 bits of peer_ns - ns; the weight's over_ns is then 0 */
+    uint32_t more : 24; /* if the edge stores its weight: low 24 bits of peer_ns - ns (over_ns is
+                           0). Otherwise: index of the weight in tm_graph.apart */
     uint32_t flags : 7;
     uint32_t last : 1; /* the edge is the last one that leads to its node; see tm_graph_close */
 } tm_edge;

@@ -5,8 +5,9 @@
 
 #include "base/sorted.h"
 
-/* The links between two operations that can be the longest: the longest link and its group, and the
- * longest link of all other groups. */
+/* What is kept of the links from one operation to another: the time of the longest link (most) with
+ * its group, and the time of the longest link of another group (next). Whichever group is excluded,
+ * one of the two is the longest of the rest. */
 typedef struct pair {
     double most, next;
     uint32_t from, group;
