@@ -51,10 +51,10 @@ const tm_format *tm_entry_format(const tm_entry *entry) {
 }
 
 /* Adds entries for a trace file: one for each unit, or one for a file without units. Also sets the
- * kind in `entry`. The rank of an entry is from the rank map. If the map does not have the file,
- * the rank is from the content, else from the file's name; if the file has one unit, the name comes
- * first. The rank map gives the rank of the first unit; the other units get the ranks that
- * follow. */
+ * kind in `entry`. The first of these that has a rank gives it: the rank map, the content, the
+ * file's name. For a file with one unit, the name comes before the content; for several units, the
+ * name does not count. The rank map gives the rank of the first unit; the other units get the ranks
+ * that follow. */
 static tm_status add_trace(const tm_input *input, const tm_file_info *info, tm_entry *entry,
                            tm_vec *found, bool *foreign, tm_error *err) {
     tm_entry file = {

@@ -13,8 +13,8 @@
  * share, rounded up if the remainder is at least a quarter of a share; at most one part per
  * process. 1: the trace is not split.
  * Collective: no.
- * @param weight  of the trace, not above @p total
- * @param total   of all traces
+ * @param weight  weight of the trace, not above @p total
+ * @param total   sum of the weights of all traces
  */
 int tm_share_parts(int64_t weight, int64_t total, int n_processes);
 

@@ -63,7 +63,7 @@ tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);
  *
  * Collective: over the ranks' comm.
  * @param total_ns  the job's recorded time T
- * @param items     of tm_whatif_item: each process appends the rows of its share of the changes
+ * @param items     vector of tm_whatif_item: each process appends the rows of its share
  * @return          TM_OK or TM_ERR_FAULT, the same on every process
  */
 tm_status tm_mpi_changes_try(tm_trying *trying, int64_t total_ns, tm_vec *items,

@@ -29,7 +29,7 @@ void tm_mpi_split_free(tm_split *split);
 /**
  * Appends a change that gives all stages equal work, unless their work is equal already. Returns
  * false when out of memory.
- * @param more  of tm_change_more
+ * @param more  vector of tm_change_more
  */
 bool tm_mpi_split_change(const tm_split *split, tm_vec *more) TM_MUST_CHECK;
 

@@ -41,7 +41,7 @@ static tm_extra_ranks ranks_of(const tm_replay_ranks *r, size_t index, const tm_
 }
 
 /* Lists the single ranks, then the batches.
- * @param out  of tm_extra_ranks */
+ * @param out  vector of tm_extra_ranks */
 static bool list_ranks(const tm_replay_ranks *r, tm_vec *out) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
@@ -93,7 +93,7 @@ static bool add_role(tm_vec *roles, const tm_extra_role *one) {
     return tm_vec_append(roles, one, 1) != NULL;
 }
 
-/* Finds the roles of the job: one for each stage. @p out is of tm_extra_role. */
+/* Finds the roles of the job: one for each stage. @p out is a vector of tm_extra_role. */
 static tm_status find_roles(const tm_replay_ranks *r, const tm_vec *sums, tm_vec *out,
                             tm_error *err) {
     tm_vec own = TM_VEC(tm_extra_role), all = TM_VEC(tm_extra_role);
@@ -120,7 +120,7 @@ static bool is_one_role(const tm_vec *roles, int64_t stage) {
     return false;
 }
 
-/* Gets what the peers of this process's ranks did in each step. @p back is of tm_peer_others. */
+/* Gets what the peers of this process's ranks did in each step (vector of tm_peer_others). */
 static tm_status ask_peers(const tm_replay_ranks *r, const tm_vec *sums, const tm_vec *roles,
                            tm_vec *back, tm_error *err) {
     tm_vec own = TM_VEC(tm_peer), there = TM_VEC(tm_peer), others = TM_VEC(tm_peer_others);
@@ -169,8 +169,8 @@ static int by_index(const void *a, const void *b) {
 /*
  * Compares the sums of this process's ranks with those of their peers. Sets the factors of the
  * ranks and the flags of the places.
- * @param sums    of tm_extra_sums, in the order of the ranks
- * @param others  of tm_peer_others: what the peers did
+ * @param sums    vector of tm_extra_sums, in the order of the ranks
+ * @param others  vector of tm_peer_others: what the peers did
  */
 static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
                     const tm_vec *others) {

@@ -21,7 +21,7 @@ typedef struct finder {
     const tm_replay_ranks *r;
     const tm_fixer *fixer;
     int64_t *late;  /* owned; from find_late */
-    tm_keys places; /* of uint64_t: ids of operations, parallel to `late` */
+    tm_keys places; /* keys of type uint64_t: ids of operations, parallel to `late` */
     size_t runs;    /* maximum number of runs of a rank */
     tm_vec ranks;   /* vector of tm_whatif_rank */
     tm_vec slacks;  /* vector of tm_slack_run */

@@ -11,7 +11,7 @@
  * Finds the slack of each rank and of its events. Sets `ranks` and `slacks` of the result.
  *
  * Collective: over the ranks' comm.
- * @param fixer   of the job, the same on every process
+ * @param fixer   the job's fixer, the same on every process
  * @param result  `ranks` and `slacks` must be empty before the call; on every process, they then
  *                contain all ranks
  * @return        TM_OK or TM_ERR_FAULT, the same on every process

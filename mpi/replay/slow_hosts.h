@@ -20,7 +20,7 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
 /**
  * Appends a change that makes the transfers of slow hosts as fast as those of other hosts, if there
  * are such hosts. Returns false when out of memory.
- * @param more  of tm_change_more
+ * @param more  vector of tm_change_more
  */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,
                          const tm_scaled *scaled, tm_vec *more) TM_MUST_CHECK;

@@ -132,7 +132,7 @@ int tm_draft_open(tm_draft *draft) {
     return 0;
 }
 
-/* Links the file under its temporary name. (linkat could not replace a file of the final name.) */
+/* Links the file under its temporary name: unlike rename, linkat cannot replace a file. */
 static int give_name(tm_draft *draft) {
     char link[LINK_MAX_CHARS];
     link_of(draft->fd, link);

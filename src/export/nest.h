@@ -15,7 +15,7 @@ typedef struct tm_lane {
 
 /** The sub-tracks of one track. */
 typedef struct tm_nest {
-    /* of tm_lane, owned. The lanes from n_used on are not in use, but keep their memory. */
+    /* Vector of tm_lane, owned. The lanes from n_used on are not in use, but keep their memory. */
     tm_vec lanes;
     size_t n_used;
 } tm_nest;

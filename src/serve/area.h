@@ -13,8 +13,7 @@ typedef struct tm_area_wish {
     size_t n_ranks;
     bool host;         /* true: operators on host threads; false: kernels and copies on GPUs */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
-                          first rank is always processed. */
+    int64_t budget_ns; /* time limit [ns], after which no rank except the first is started */
 } tm_area_wish;
 
 /** Sum of a rank's events of one name and kind. Only their parts within the time range count. */

@@ -35,12 +35,11 @@ typedef struct tm_counter_wish {
     const tm_serve_range *ranks;
     size_t n_ranks;    /* 0: all ranks */
     int64_t at;        /* index of the rank to start with */
-    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
-                          first rank is always processed. */
+    int64_t budget_ns; /* time limit [ns], after which no rank except the first is started */
 } tm_counter_wish;
 
-/** The maximum of the counter on a rank. It is the maximum of each column from `column` up to the
- * column before the rank's next entry. A rank's first entry has column 0. */
+/** Maximum of the counter on a rank, in each column from `column` up to the column before the
+ * rank's next entry. A rank's first entry has column 0. */
 typedef struct tm_counter_step {
     int64_t rank;
     uint32_t column;
@@ -48,7 +47,7 @@ typedef struct tm_counter_step {
 } tm_counter_step;
 
 /** Computes the counter of the requested ranks.
- * @param steps  of tm_counter_step: the steps of all requested ranks are appended, rank by rank
+ * @param steps  vector of tm_counter_step: the ranks' entries are appended, rank by rank
  * @param next   set to the index of the rank at which the next call continues, or to the number of
  *               ranks when all ranks are done
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT */

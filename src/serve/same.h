@@ -11,8 +11,7 @@ typedef struct tm_same_wish {
     bool host;                           /* true: the event is on a host thread; false: it is on a
                                             GPU stream */
     int64_t at;                          /* index of the rank to start with */
-    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further rank is started. But the
-                          first rank is always processed. */
+    int64_t budget_ns; /* time limit [ns], after which no rank except the first is started */
 } tm_same_wish;
 
 /** The same event on another rank: it has the same name, step and occurrence index. */

@@ -37,7 +37,7 @@ typedef struct tm_serve_shares {
  * 255, rounded. It is at least 1 if the lane was busy at all. The buckets cover the window. They
  * are of the finest level that needs at most shares->most buckets.
  *
- * @param bytes  of uint8_t: TM_SERVE_LANES * shares->n are appended
+ * @param bytes  vector of uint8_t: TM_SERVE_LANES * shares->n elements are appended
  * @return       TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_serve_levels_read(tm_serve_levels *levels, tm_serve_shares *shares, tm_vec *bytes,

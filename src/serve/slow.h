@@ -21,11 +21,11 @@ void tm_slow_close(tm_slow *slow);
 typedef struct tm_slow_wish {
     int64_t from, to; /* [from, to) [ns] from the job's start */
     const tm_serve_range *ranks;
-    size_t n_ranks;    /* 0: all ranks */
-    int64_t at;        /* where to start: 0 in the first call, then tm_slow_answer.next of the
-                          previous call */
-    int64_t budget_ns; /* Time limit [ns]. When it is reached, no further piece of work starts. But
-                          the first piece is always done. */
+    size_t n_ranks; /* 0: all ranks */
+    int64_t at;     /* where to start: 0 in the first call, then tm_slow_answer.next of the
+                       previous call */
+    int64_t
+        budget_ns; /* time limit [ns], after which no piece of work except the first is started */
 } tm_slow_wish;
 
 typedef struct tm_slow_event {

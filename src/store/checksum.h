@@ -45,7 +45,7 @@ uint64_t tm_checksum_of(const void *bytes, size_t size);
 bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t size);
 
 /** Writes extents and footer after the content. Reads the structure back for its checksum.
- * @param extents  of tm_extent, in any order; sorted here
+ * @param extents  vector of tm_extent, in any order; sorted here
  * @return 0, or an errno: EINVAL if two extents overlap */
 int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents);
 

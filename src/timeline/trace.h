@@ -90,7 +90,7 @@ typedef struct tm_trace {
      * or 0 if it is free. */
     tm_vec track_slots;
     size_t n_slotted;         /* tracks in track_slots */
-    tm_vec attrs[TM_N_ATTRS]; /* vector of tm_launch_attr, ... */
+    tm_vec attrs[TM_N_ATTRS]; /* vector of rows, such as tm_launch_attr */
     tm_keys shapes; /* keys of type tm_launch_shape: distinct launch parameters of the kernels */
     tm_vec communicators; /* vector of tm_communicator, in any order */
     tm_vec handovers;     /* vector of tm_handover; used by tm_trace_link */

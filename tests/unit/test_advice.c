@@ -611,7 +611,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY, "phases.step rank=0 step=1 host_backward_ns=1;", "smaller buckets", "halves"},
         {HIDES_BADLY, "kernels.kernel " SMALL("flash_bwd_dq") ";", "smaller buckets", "halves"},
         /* Of 150 exposed ns, 120 (80 %) or 60 (40 %) are unmatched, so they may be waiting. The
-           text says so only from 50 % on. */
+         * text says so only from 50 % on. */
         {HIDES_BADLY " exposed_unmatched_ns=120", "", " 80 % of this time is in", "buckets"},
         {HIDES_BADLY " exposed_unmatched_ns=120 exposed_least_wait_ns=60", "",
          "ranks, but at least 60 ns a rank is waiting for ranks whose traces were read.",

@@ -1,5 +1,4 @@
-/* Graph of a rank: the edges of a few events. For random events, the graph gives back the recorded
- * times. */
+/* A rank's graph: edges of a few events. For random events, it gives back the recorded times. */
 #include "replay/graph/build_graph.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ typedef struct tm_ascend_collective {
 /**
  * Adds the kernel of an operation and its attributes, and lists its communicator. Returns false if
  * out of memory or if the group's name could not be interned.
- * @param row  of the event
+ * @param row  row of the operation's event
  */
 bool tm_ascend_add_collective(tm_trace *trace, tm_names *names,
                               const tm_ascend_collective *reported, uint32_t row);

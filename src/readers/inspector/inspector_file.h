@@ -32,8 +32,8 @@ typedef bool tm_inspector_each(void *context, const tm_inspector_record *record)
 tm_status tm_inspector_read_file(tm_source *source, tm_inspector_each *each, void *context,
                                  bool *cut, int64_t *n_others, tm_error *err) TM_MUST_CHECK;
 
-/** Adds the rank of a record to @p members, keys of tm_inspector_member. Returns false if out of
- * memory. */
+/** Adds the rank of a record to @p members (keys of type tm_inspector_member). Returns false if out
+ * of memory. */
 bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record);
 
 /** Sorts the members, those of the largest communicators first. The keys can no longer be looked up

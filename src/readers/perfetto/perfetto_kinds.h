@@ -26,7 +26,7 @@ unsigned tm_pf_sign_of(tm_text key);
 
 /**
  * Guesses the category of an event that has none; NULL if unknown.
- * @param name    of the event, in quotes
+ * @param name    name of the event, in quotes
  * @param thread  name of the event's thread, in quotes
  */
 const char *tm_pf_guess(unsigned signs, tm_text name, tm_text thread);

@@ -5,9 +5,10 @@
 
 #include "rocpd_rows.h"
 
+enum { TM_ROCPD_SUFFIX_MAX = 64 };
+
 /** A set: the tables of one or more profiled processes. The names of these tables have the same
  * suffix. */
-enum { TM_ROCPD_SUFFIX_MAX = 64 };
 typedef struct tm_rocpd_set {
     char suffix[TM_ROCPD_SUFFIX_MAX];
 } tm_rocpd_set;

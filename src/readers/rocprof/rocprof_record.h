@@ -47,9 +47,10 @@ typedef struct tm_rocprof_record {
     int bad_values;   /* number of fields whose value is not an unsigned 64-bit number */
 } tm_rocprof_record;
 
+enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
+
 /** The texts between the values of the last record. Nearly always, the next record has the same
  * texts. */
-enum { TM_ROCPROF_GAPS = 32, TM_ROCPROF_INNER = 4 };
 typedef struct tm_rocprof_gaps {
     /* gaps between the members of a record, and between the members of dispatch_info */
     tm_gap record[TM_ROCPROF_GAPS], dispatch[TM_ROCPROF_GAPS];

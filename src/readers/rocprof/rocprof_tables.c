@@ -7,9 +7,9 @@
 #include "base/utf8.h"
 #include "rocprof_record.h"
 
-/* The members of an item that are read: keys of numbers and keys of texts. */
 enum { MEMBERS = 5 };
 
+/* The members of an item that are read: keys of numbers and keys of texts. */
 typedef struct item_def {
     const char *numbers[MEMBERS], *texts[MEMBERS];
     /* key of an object whose members are treated like members of the item itself; NULL: none */

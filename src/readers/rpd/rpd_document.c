@@ -14,8 +14,8 @@ typedef enum operation {
     KERNEL,
     FILL,
     COPY,
-    /* A copy that rocprofiler recorded. It gives 0 as the GPU and queue of all copies, so both are
-     * unknown. */
+    /* A copy that rocprofiler recorded. rocprofiler gives 0 as the GPU and queue of all copies, so
+     * both are unknown. */
     COPY_NOWHERE
 } operation;
 

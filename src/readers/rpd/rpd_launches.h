@@ -15,8 +15,9 @@ typedef struct tm_rpd_call {
     uint32_t description; /* 1 + index in `descriptions`; 0: none */
 } tm_rpd_call;
 
-/** Size and shape of an operation that a call launched. */
 enum { TM_RPD_FIELDS = 8 };
+
+/** Size and shape of an operation that a call launched. */
 typedef struct tm_rpd_description {
     uint64_t values[TM_RPD_FIELDS];
     uint8_t present; /* bit i: values[i] is known */

@@ -14,9 +14,9 @@ enum { TM_VIEWER_FIELD_MAX = 20 };
 /** Writes a varint of at most ten bytes; returns its length. */
 size_t tm_viewer_put_varint(uint8_t *out, uint64_t value);
 
-/** Append a field to @p out (of uint8_t). tm_viewer_add_varint appends a number. tm_viewer_add_head
- * appends only the tag and length of a text or message. tm_viewer_add_bytes appends a whole text or
- * message. Return false if out of memory. */
+/** Append a field to @p out, a vector of uint8_t. tm_viewer_add_varint appends a number.
+ * tm_viewer_add_head appends only the tag and length of a text or message. tm_viewer_add_bytes
+ * appends a whole text or message. Return false if out of memory. */
 bool tm_viewer_add_varint(tm_vec *out, uint32_t field, uint64_t value);
 bool tm_viewer_add_head(tm_vec *out, uint32_t field, size_t size);
 bool tm_viewer_add_bytes(tm_vec *out, uint32_t field, const void *bytes, size_t size);

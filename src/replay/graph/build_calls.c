@@ -60,7 +60,7 @@ typedef struct host_walk {
     /* [calls] number of launches that had ended when the call ended. Allocated together with
      * `ahead`. */
     uint32_t *n_launches;
-    tm_keys usual_names; /* of uint32_t: name ids, parallel to `usual` */
+    tm_keys usual_names; /* keys of type uint32_t: name ids, parallel to `usual` */
     tm_vec usual; /* vector of int64_t: how long calls of the name take if they do not wait [ns] */
     /* The rank's device is the CPU. Threads then wait only for communication. The trace records
      * when communication ends, but it records no waits. */

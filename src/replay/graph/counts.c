@@ -50,7 +50,7 @@ typedef struct walk {
     const tm_keys *uneven;
     /* owned; [steps + 1] element i + 1: number of communication events launched in step i so far */
     uint32_t *stretch;
-    tm_keys keys;  /* of place */
+    tm_keys keys;  /* keys of type place */
     tm_vec counts; /* vector of uint32_t */
 } walk;
 

@@ -27,8 +27,8 @@ typedef struct live {
 typedef struct shape {
     uint32_t counts[TM_N_OPS_TYPES]; /* number of operations of each type */
     live live[TM_N_OPS_TYPES];       /* set only for the four types of transfers */
-    /* of uint32_t: numbers of the passes, in the order of their starts. The k-th forward pass has
-     * number k. The k-th backward pass has number (number of forward passes) + k. */
+    /* vector of uint32_t: numbers of the passes, in the order of their starts. The k-th forward
+     * pass has number k. The k-th backward pass has number (number of forward passes) + k. */
     tm_vec computes;
     uint32_t last; /* index in `computes` of the pass that ends last */
 } shape;

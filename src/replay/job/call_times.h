@@ -30,7 +30,7 @@ typedef struct tm_host_time {
  * stage is on one host.
  *
  * @param facts  [n]
- * @param out    of tm_host_time, ascending in host; empty if hosts are not compared
+ * @param out    vector of tm_host_time, ascending in host; empty if hosts are not compared
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_host_times(const tm_replay_fact *facts, size_t n, tm_vec *out,
@@ -39,7 +39,7 @@ tm_status tm_host_times(const tm_replay_fact *facts, size_t n, tm_vec *out,
 /**
  * Returns the factor of a host; 1 if the host is not compared.
  *
- * @param times  of tm_host_time
+ * @param times  vector of tm_host_time
  */
 double tm_host_factor(const tm_vec *times, uint32_t host);
 

@@ -237,9 +237,9 @@ typedef struct share_sum {
  * row. */
 typedef struct rows {
     tm_vec *out;
-    tm_keys keys, names; /* of share; the member `name` of the elements of `keys` is 0 */
-    /* row_of: of size_t, parallel to `keys`: 1 + index of the row. sums: of share_sum, parallel to
-     * `names`. */
+    tm_keys keys, names; /* keys of type share; in `keys`, the member `name` is 0 */
+    /* row_of: vector of size_t, parallel to `keys`: 1 + index of the row. sums: vector of
+     * share_sum, parallel to `names`. */
     tm_vec row_of, sums;
 } rows;
 

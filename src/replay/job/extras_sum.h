@@ -53,7 +53,7 @@ bool tm_extra_role_is_one(const tm_extra_role *role);
  * Appends two values for each step of a rank: the rank's whole work, and its work at places that
  * some rank lacks. The values are compared like weights at a place. False when out of memory.
  *
- * @param peers  of tm_peer
+ * @param peers  vector of tm_peer: the values are appended
  */
 bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM_MUST_CHECK;
 
@@ -61,7 +61,7 @@ bool tm_extras_list(const tm_extra_sums *sums, int64_t origin, tm_vec *peers) TM
  * Computes the factors of a rank, and finds the steps of the rank that all its peers have.
  *
  * @param others  answers to the values that tm_extras_list appended; parallel to @p known
- * @param known   of uint64_t: places
+ * @param known   keys of type uint64_t: places
  * @param whole   [TM_EXTRA_STEPS] set to whether all peers have the step
  */
 tm_extra_factors tm_extras_compare(const tm_extra_sums *sums, const tm_keys *known,

@@ -10,7 +10,7 @@ typedef struct settler {
     tm_graph *graph;
     const tm_replay *job;
     const int64_t *ns;
-    tm_keys places; /* of uint64_t: ids of the job's operations, in the order of job->operations */
+    tm_keys places; /* keys of type uint64_t: ids of operations, in the order of job->operations */
 } settler;
 
 static size_t place_of(const settler *s, uint64_t operation) {

@@ -91,12 +91,12 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
  * Finds the hops of all paths. The path of a step leads from the step's end back to the end of the
  * previous step. The whole path leads from the job's last end back to the root.
  *
- * @param arrivals  of tm_path_arrival, of all ranks; this function sorts them
- * @param ends      of tm_path_end, of all ranks; this function sorts them
+ * @param arrivals  vector of tm_path_arrival: arrivals of all ranks; this function sorts them
+ * @param ends      vector of tm_path_end: ends of all ranks; this function sorts them
  * @param n_ranks   number of ranks with GPU events
- * @param steps     of tm_path_step: steps are appended in ascending order
- * @param hops      of tm_path_hop: the hops of each step are appended, then those of the whole
- *                  path. The hops of a path are in order from the path's end back to its start.
+ * @param steps     vector of tm_path_step: steps are appended in ascending order
+ * @param hops      vector of tm_path_hop: the hops of each step are appended, then those of the
+ *                  whole path. The hops of a path are in order from its end back to its start.
  * @return          TM_OK; TM_ERR_FAULT
  */
 tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *steps, tm_vec *hops,

@@ -50,10 +50,10 @@ typedef struct tm_reduced {
 
 /**
  * Appends a reduced graph as words. Words can be sent to other processes. The words of several
- * ranks can be concatenated in any order. A way to an arrival is dropped if it would lead back.
- * Then the arrival is never before its recorded time in any set, and savings are lower bounds.
+ * ranks can be concatenated in any order. A way to an arrival that would lead back is dropped. In
+ * return, the arrival is never before its recorded time in any set, so savings are lower bounds.
  *
- * @param words  of int64_t; unchanged on failure
+ * @param words  vector of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT
  */
 tm_status tm_reduce(const tm_graph *graph, size_t n_sets, tm_weigh *weigh, const void *context,

@@ -25,10 +25,10 @@ void tm_replay_free(tm_replay *replay) {
 typedef struct assembly {
     tm_replay *job;
     tm_vec ranks;       /* vector of tm_reduced, ascending */
-    tm_keys operations; /* of tm_boundary */
-    tm_keys steps;      /* of int64_t */
-    /* of uint32_t: for each rank, its operations, then its steps. The elements are numbers of keys
-     * at first, and are later replaced by indices in the job. */
+    tm_keys operations; /* keys of type tm_boundary */
+    tm_keys steps;      /* keys of type int64_t */
+    /* vector of uint32_t: for each rank, its operations, then its steps. The elements are numbers
+     * of keys at first, and are later replaced by indices in the job. */
     tm_vec targets;
 } assembly;
 
@@ -350,8 +350,7 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
     hops->n = 0;
     while (ns[target] > since_ns) {
         size_t link = deciding_link(&w, target);
-        /* No link decides this step's end if it is E_k only because an earlier step ends then, or
-         * because E_k is at least 0. */
+        /* If no link decides E_k, E_k is the end of an earlier step, or its lower limit 0. */
         if (link == replay->first[target + 1]) {
             if (target <= replay->n_operations)
                 break;

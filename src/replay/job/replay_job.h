@@ -121,7 +121,7 @@ typedef struct tm_hop {
  * @param step      index k of the step; there are no hops if the step ended by since_ns
  * @param since_ns  E_(k - 1), or 0 for the first step; INT64_MIN: finds the whole path, from the
  *                  root
- * @param hops      of tm_hop: replaced by this path, in the order of time
+ * @param hops      vector of tm_hop: replaced by this path, in the order of time
  * @return          false when out of memory
  */
 bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
@@ -132,7 +132,7 @@ bool tm_replay_path(const tm_replay *replay, const uint8_t *set_of_rank, const i
  * not count, the steps that count form one or more runs of consecutive steps. Then finds the whole
  * path to the last step of each run. False when out of memory.
  *
- * @param hops  of tm_hop: replaced by the paths
+ * @param hops  vector of tm_hop: replaced by the paths
  */
 bool tm_replay_paths(const tm_replay *replay, const uint8_t *set_of_rank, const int64_t *ns,
                      tm_vec *hops) TM_MUST_CHECK;

@@ -20,7 +20,7 @@ enum {
 
 /** Operations whose transfer time is scaled. */
 typedef struct tm_scaled {
-    tm_keys operations; /* of uint64_t */
+    tm_keys operations; /* keys of type uint64_t */
     tm_vec factors;     /* vector of double, parallel to `operations` */
 } tm_scaled;
 

@@ -47,7 +47,7 @@ typedef struct tm_slack_times {
  *
  * @param graph  graph of the rank, or of its batch
  * @param most   maximum number of runs, but each stream has at least one run
- * @param runs   of tm_slack_run
+ * @param runs   vector of tm_slack_run: the runs are appended
  * @return       false when out of memory
  */
 bool tm_slack_runs(const tm_timeline *timeline, const tm_graph *graph, const tm_slack_times *times,

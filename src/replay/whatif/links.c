@@ -14,8 +14,6 @@ void tm_links_free(tm_links *network) {
     tm_vec_free(&network->slow);
 }
 
-/* Operations ---------------------------------------------------------------------------------- */
-
 static bool is_compared(const tm_instance *i) {
     return i->state == TM_INSTANCE_COMPLETE && i->n > 1 && (i->waits || i->transfers);
 }
@@ -130,8 +128,6 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Hosts --------------------------------------------------------------------------------------- */
-
 static int by_member(const void *a, const void *b) {
     const tm_links_member *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
@@ -198,7 +194,7 @@ static size_t end_of_class(const field *f, size_t first) {
 }
 
 /* Returns whether a host's transfers are slow in all classes that tm_links_compare requires.
- * @param slow  of tm_links_slow; replaced */
+ * @param slow  vector of tm_links_slow; replaced */
 static bool test_host(const field *f, int64_t host, tm_vec *slow, bool *ok) {
     int64_t smallest = LARGE_BYTES;
     slow->n = 0;
@@ -288,8 +284,6 @@ tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out, tm_err
     free(f.scratch);
     return ok ? TM_OK : tm_fail_memory(err);
 }
-
-/* Factors ------------------------------------------------------------------------------------- */
 
 static bool is_across(const tm_links *network, const int64_t *hosts, size_t n) {
     const int64_t host = *(const int64_t *)network->hosts.data;

@@ -35,7 +35,7 @@ typedef struct tm_links_slow {
 } tm_links_slow;
 
 typedef struct tm_links {
-    /* of int64_t: name id of the slow host, or of several hosts that always occur together */
+    /* vector of int64_t: name ids of the slow hosts; several only if they always occur together */
     tm_vec hosts;
     tm_vec slow; /* vector of tm_links_slow, sorted by count x ns, the largest first */
 } tm_links;
@@ -50,8 +50,8 @@ typedef uint32_t tm_links_host_of(const void *context, int64_t rank);
 /**
  * Summarises the complete operations over several hosts that this process matched.
  *
- * @param links    of tm_links_time; this function appends to it
- * @param members  of tm_links_member; this function appends to it
+ * @param links    vector of tm_links_time; this function appends to it
+ * @param members  vector of tm_links_member; this function appends to it
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *host_of,
@@ -71,8 +71,8 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
  * all smaller classes down to the smallest slow class. Up to three slow hosts that always occur in
  * the same groups are reported together. If there are other slow hosts, none is reported.
  *
- * @param links    of all processes; this function sorts them
- * @param members  of all processes; this function sorts them
+ * @param links    links of all processes; this function sorts them
+ * @param members  members of all processes; this function sorts them
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,

@@ -73,7 +73,7 @@ typedef struct tm_planned {
  * ranks of the plan if together they add less than 0.5 % of T.
  *
  * @param peer  weight sets of a fixed rank
- * @param plan  of tm_planned; replaced
+ * @param plan  vector of tm_planned; replaced
  * @return      TM_OK; TM_ERR_FAULT
  */
 tm_status tm_fixer_plan(tm_fixer *fixer, tm_fix_sets peer, tm_vec *plan,

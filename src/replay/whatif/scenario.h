@@ -63,8 +63,8 @@ typedef struct tm_scenario_part {
 
 typedef struct tm_scenario {
     tm_vec parts; /* vector of tm_scenario_part */
-    /* of double: factor of each part. For --fix, the factor is NaN (the peers' weight) if the part
-     * names ranks, and INFINITY (the usual weight) if it does not. */
+    /* vector of double: factor of each part. For --fix, the factor is NaN (the peers' weight) if
+     * the part names ranks, and INFINITY (the usual weight) if it does not. */
     tm_vec factors;
     char *text;            /* owned; text as typed: "--fix rank=3 --scale kernel=gemm:0.5" */
     const tm_names *names; /* borrowed; set by tm_scenario_bind */

@@ -9,8 +9,6 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-/* Layers ------------------------------------------------------------------------------------- */
-
 /* Stands for a transfer between stages in a sequence of kernels. */
 #define BORDER TM_NO_NAME
 
@@ -102,8 +100,6 @@ static bool count_layers(const tm_timeline *t, const bool *counts, int64_t *laye
     return ok;
 }
 
-/* Work --------------------------------------------------------------------------------------- */
-
 typedef struct kernel_key {
     uint32_t name;
     int32_t grid[3];
@@ -157,8 +153,6 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
     tm_vec_free(&sums);
     return ok ? TM_OK : tm_fail_memory(err);
 }
-
-/* Stages ------------------------------------------------------------------------------------- */
 
 /* A rank's work: as recorded, and with each kernel at its usual time. */
 typedef struct rank_work {

@@ -37,7 +37,7 @@ typedef struct tm_split_stage {
  *
  * @param stage    stage of the rank, from 0
  * @param counts   [n_steps] whether each step of the timeline counts
- * @param kernels  of tm_split_kernel
+ * @param kernels  vector of tm_split_kernel: the kernels are appended
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const bool *counts,
@@ -50,10 +50,10 @@ tm_status tm_split_collect(const tm_timeline *timeline, int64_t stage, const boo
  * least 3 %, and by three times the median spread of a stage. If most stages have more work, the
  * other stages are reported as different instead.
  *
- * @param kernels  of tm_split_kernel, of all ranks; this function sorts them
+ * @param kernels  vector of tm_split_kernel: kernels of all ranks; this function sorts them
  * @param n_steps  number of steps in which the kernels were collected
- * @param stages   of tm_split_stage: the stages are appended in order; nothing is appended if no
- *                 stage has more work
+ * @param stages   vector of tm_split_stage: the stages are appended in order, or none if no stage
+ *                 has more work
  */
 tm_status tm_split_compare(tm_vec *kernels, int64_t n_steps, tm_vec *stages,
                            tm_error *err) TM_MUST_CHECK;

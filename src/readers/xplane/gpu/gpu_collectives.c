@@ -309,9 +309,9 @@ static bool counts_up(const tm_gpu_collectives *c, const tm_vec *job, const tm_v
     return up;
 }
 
-/* Sets *fits to the result of counts_up if only this process ran the program: its device assignment
- * then has as many devices as ran it in this file. A program of only device 0 proves nothing. In
- * all other cases, *fits stays unchanged. */
+/* Sets *fits to the result of counts_up if the program's device assignment has as many devices as
+ * ran the program in this file, because then no other process ran it. A program of only device 0
+ * proves nothing. In all other cases, *fits stays unchanged. */
 static bool fits_program(const tm_gpu_collectives *c, const tm_xassigned *program,
                          const tm_vec *runs, bool *fits) {
     const tm_gpu_run *run = runs->data;
