@@ -82,7 +82,7 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) TM_M
 
 /** The weights with which ranks are reduced. Single ranks use `graph`, and batches use `batch`. */
 typedef struct tm_replay_weigh {
-    size_t n_sets; /* 0: not requested */
+    size_t n_sets; /* 0: ranks are not reduced with these weights */
     tm_weigh *graph;
     tm_weigh_batch *batch;
     const void *context;

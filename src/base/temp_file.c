@@ -123,7 +123,7 @@ int tm_draft_open(tm_draft *draft) {
     draft->fd = open_nameless(draft);
     if (draft->fd >= 0)
         return 0;
-    /* O_EXCL: fails if somebody else has put a link there */
+    /* O_EXCL: fails if the name exists, for example as somebody else's link */
     draft->fd =
         open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
     if (draft->fd < 0)

@@ -147,8 +147,9 @@ static bool is_free(const tm_fit_state *state, const ties *t, size_t g) {
 
 /* Ties to component m all free components that have bounds on both sides. A component moves to the
  * middle of the interval between its bounds. The middles of all components together satisfy all
- * bounds. If its wall clocks and those of m are more accurate than the interval, it stays where the
- * wall clocks put it. If this place is outside the interval, it moves to the nearest bound. */
+ * bounds. If the wall clocks of the component and of m are more accurate than its interval, the
+ * component stays where the wall clocks put it. If this place is outside the interval, the
+ * component moves to the nearest bound. */
 static void tie_to(tm_fit_state *state, const ties *t, size_t m) {
     const double *bounds = t->bounds;
     size_t n = t->n;

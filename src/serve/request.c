@@ -34,7 +34,7 @@ static bool is_port(const char *text) {
     return n >= 1 && n <= DIGITS_MAX && text[n] == '\0';
 }
 
-/* NAME or NAME:PORT. */
+/* Returns whether a Host header is NAME or NAME:PORT. */
 static bool is_host(const char *host, const char *name) {
     size_t size = strlen(name);
     if (strncmp(host, name, size) != 0)

@@ -135,7 +135,7 @@ typedef struct border {
     bool behind;
 } border;
 
-/* Null is last. */
+/* Nulls come last. */
 static bool is_before(const void *element, const void *key) {
     const tm_cell *row = element;
     const border *b = key;

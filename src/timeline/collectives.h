@@ -202,7 +202,7 @@ typedef struct tm_pipeline_use {
 
 /** What a process knows about the matched operations. */
 typedef struct tm_collectives {
-    tm_vec records;   /* vector of tm_comm_record; those of an instance are adjacent */
+    tm_vec records;   /* vector of tm_comm_record; the records of an instance are adjacent */
     tm_vec instances; /* vector of tm_instance: the operations that this process matched */
     tm_vec
         values;   /* vector of tm_instance_value: operations of the groups that this process owns */

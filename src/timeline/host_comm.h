@@ -38,9 +38,9 @@ bool tm_timeline_is_of_cpu(const tm_timeline *timeline);
 
 /** Sets the roles of the events of a rank whose device is the CPU. Operations are communication. An
  * operator is computation if its thread neither requests communication nor waits for it inside the
- * operator. Operators inside computation, a request or a wait have no role. If there are events of
- * the work between MPI calls (TM_CAT_HOST_WORK), these are computation, and operators are not. Each
- * event that is computation is its own launch. tm_timeline_find_roles calls this function. */
+ * operator. An operator inside a computation, a request or a wait has no role. If there are events
+ * of the work between MPI calls (TM_CAT_HOST_WORK), these are computation, and operators are not.
+ * Each event that is computation is its own launch. tm_timeline_find_roles calls this function. */
 tm_status tm_timeline_find_cpu_roles(tm_timeline *timeline, const tm_names *names,
                                      tm_error *err) TM_MUST_CHECK;
 

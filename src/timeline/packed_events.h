@@ -1,4 +1,4 @@
-/* A timeline in less memory while its events are not used. */
+/* Packs the events of a timeline, so that they take less memory while they are not used. */
 #ifndef TMERGE_PACKED_EVENTS_H
 #define TMERGE_PACKED_EVENTS_H
 

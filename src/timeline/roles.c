@@ -23,9 +23,9 @@ static bool is_bare(const tm_collective_attr *a) {
            a->rank_stride == -1 && a->src_rank == -1 && a->dst_rank == -1;
 }
 
-/* Removes all bare rows: those that an earlier classification added, and those of the trace that
- * contain nothing else. add_missing adds them again where they are needed, so that roles depend
- * only on what was recorded. Returns the number of rows left. */
+/* Removes all bare rows: the rows that an earlier classification added, and rows of the trace that
+ * contain no more than these. add_missing adds them again where they are needed, so that roles
+ * depend only on what was recorded. Returns the number of rows left. */
 static size_t keep_recorded(tm_collective_attr *rows, size_t n, const tm_names *names) {
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {

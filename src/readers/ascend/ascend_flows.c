@@ -245,7 +245,7 @@ static bool put_call(linker *l, launched *to, uint32_t name) {
 }
 
 /* Finds the launching calls. If the arrow starts in a call that dequeues, a call of zero length is
- * inserted there, because a dequeuing call does much more than launch.
+ * inserted at the arrow's start, because a dequeuing call does much more than launch.
  * @param taken_of  [events] nonzero for calls that dequeue */
 static bool find_calls(linker *l, tm_names *names, const uint32_t *taken_of) {
     const uint32_t name = tm_names_intern_string(names, "launch (its call is not recorded)");

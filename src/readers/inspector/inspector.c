@@ -42,8 +42,8 @@ static bool list_member(void *members, const tm_inspector_record *record) {
     return tm_inspector_add_member(members, record);
 }
 
-/* A process with several GPUs has several ranks in one communicator. The file does not record to
- * which GPU each of its other communicators belongs. */
+/* A process with several GPUs has several ranks in the largest communicator; each is a unit. The
+ * file does not record to which GPU each of the other communicators belongs. */
 static tm_status inspector_list_units(tm_source *source, bool known, tm_vec *units, bool *foreign,
                                       tm_error *err) {
     tm_keys members = TM_KEYS(tm_inspector_member);

@@ -260,7 +260,7 @@ static bool add_group(finisher *f, const cJSON *config) {
     return ok;
 }
 
-/* Reads the metadata, which has the form ,"key":value,... here. */
+/* Reads the metadata. At this stage, it has the form ,"key":value,... */
 static bool read_metadata(finisher *f, tm_vec *metadata) {
     bool ok = true;
     if (metadata->n == 0)

@@ -303,7 +303,7 @@ static bool put_count(tm_pf_writer *w, const tm_pf_event *event, tm_pf_track *t)
     return tm_pf_put_int(w->out, (int64_t)value);
 }
 
-/* Writes a value of a counter of a tmerge export. There, the series of a counter event are
+/* Writes a value of a counter of a tmerge export. In an export, the series of a counter event are
  * adjacent, so a further series is added to the open event. */
 static bool write_series(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e) {
     tm_pf_track *t = tm_pf_track_at(w->tracks, e->track);

@@ -6,8 +6,8 @@
 #include "base/median.h"
 
 /* If the trace lacks the rank's kernel of an operation, an event may have waited for that kernel.
- * It counts as having waited if more than MISSING_LAG_NS before its start are unexplained, and if
- * the operation's other members ended at most MISSING_BEHIND_NS before its start. */
+ * The event counts as having waited if more than MISSING_LAG_NS before its start are unexplained,
+ * and if the operation's other members ended at most MISSING_BEHIND_NS before its start. */
 static const int64_t MISSING_LAG_NS = 20000, MISSING_BEHIND_NS = 20000;
 /* Usual lags. LAUNCH_NS: from a launch to its event. GAP_NS: between two events of a stream.
  * WAIT_NS: from the end of a wait to the event. The first two are used only if the trace has no

@@ -10,7 +10,7 @@
  * Reads all lines of the rank's device. From the other devices of the file, reads only the
  * correlation ids.
  *
- * @param launches  receives the correlation ids. Host calls are looked up there.
+ * @param launches  receives the correlation ids, by which host calls are looked up
  * @param steps     receives the markers of a `Steps` line
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */

@@ -22,7 +22,7 @@ typedef struct tm_tpu_span {
 /**
  * Reads the lines of the rank's core, and the launches of the file's other cores.
  *
- * @param launches  the correlation ids of launches are appended. Host calls are looked up there.
+ * @param launches  receives the correlation ids of launches, by which host calls are looked up
  * @param steps     receives the markers of a `Steps` line
  * @param runs      vector of tm_tpu_span: runs are appended in the order of their starts
  * @return          TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
