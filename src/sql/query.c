@@ -51,7 +51,8 @@ static int is_late(void *context) {
     tm_sql_query *q = context;
     const int64_t now_ns = processor_ns();
     if (q->limits.meanwhile && now_ns > q->next_ns) {
-        q->limits.meanwhile(q->limits.context);
+        if (!q->limits.meanwhile(q->limits.context))
+            return true;
         q->next_ns = processor_ns() + EVERY_NS;
         q->ends_at_ns += q->next_ns - EVERY_NS - now_ns;
     }

@@ -44,8 +44,9 @@ tm_status tm_sql_add_renamed(tm_sql *sql, const tm_renamed *renamed, tm_error *e
 typedef struct tm_sql_limits {
     int64_t memory_bytes; /* limit of SQLite's memory [B]; sorting and grouping need it */
     int64_t seconds;      /* limit of processor time [s]; time in `meanwhile` does not count */
-    void (*meanwhile)(void *context); /* called about every 20 ms while the statement runs; NULL:
-                                         nothing to do meanwhile */
+    /* called about every 20 ms while the statement runs; false: stops the statement as if it were
+     * over the limit. NULL: nothing to do meanwhile */
+    bool (*meanwhile)(void *context);
     void *context;
 } tm_sql_limits;
 

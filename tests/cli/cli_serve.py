@@ -286,6 +286,18 @@ def test_other_requests_are_answered_while_statements_run():
         holds(n > 5, f'{n} requests')
 
 
+def test_a_statement_ends_when_its_client_leaves():
+    store, *_ = made()
+    endless = 'WITH RECURSIVE c(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM c) SELECT max(x) FROM c'
+    with served(store) as s:
+        head = f'GET /{s.token}/sql?text={quote(endless)} HTTP/1.1\r\nHost: {s.address}:{s.port}\r\n\r\n'
+        equal(s.asks(head.encode(), patience=1), b'')
+        began = time.monotonic()
+        equal(json.loads(s.get('sql?text=SELECT%201%20AS%20x')[2])['cells'], [[1]])
+        # If it ran on, it would take its limit of 10 s of processor time.
+        holds(time.monotonic() - began < 5, f'{time.monotonic() - began:.1f} s')
+
+
 # Each query is answered with 400 and one line. The unit test covers invalid values.
 REFUSED = {
     'tile': ('', 'to=9&ranks=0&hosts=', 'from=0&ranks=0&hosts=', 'from=0&to=9&hosts=',

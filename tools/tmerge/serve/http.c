@@ -212,17 +212,29 @@ static void send_slow_away(server *s) {
     }
 }
 
-static void serve_others(void *context) {
-    const server *s = context;
-    (void)MHD_run_wait(s->daemon, 0);
+/* A statement that is being answered. */
+typedef struct asked {
+    const server *server;
+    struct MHD_Connection *connection;
+} asked;
+
+/* libmicrohttpd does not watch a suspended connection. */
+static bool serve_others(void *context) {
+    const asked *a = context;
+    char byte;
+    (void)MHD_run_wait(a->server->daemon, 0);
+    const union MHD_ConnectionInfo *fd =
+        MHD_get_connection_info(a->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return !fd || recv(fd->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
 /* Answers statements one after another, outside of libmicrohttpd's calls, so that it can answer
  * other requests meanwhile. */
 static void answer_statements(server *s) {
-    const tm_http_others others = {serve_others, s};
     for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
         guest *g = &s->guests[i];
+        asked statement = {s, g->connection};
+        const tm_http_others others = {serve_others, &statement};
         if (!g->waits)
             continue;
         g->answer = (tm_http_answer){.status = MHD_HTTP_OK};

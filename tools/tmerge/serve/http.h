@@ -21,9 +21,10 @@ typedef struct tm_http_answer {
 typedef const char *tm_http_look(const void *query, const char *key);
 
 /** Answers the other requests that have arrived, while the answer to a statement (TM_SERVE_SQL) is
- * made. These do not include other statements. */
+ * made. These do not include other statements. Returns false if the client that sent the statement
+ * has closed its connection. */
 typedef struct tm_http_others {
-    void (*serve)(void *context);
+    bool (*serve)(void *context);
     void *context;
 } tm_http_others;
 
