@@ -372,9 +372,9 @@ static const tm_record_column wait_columns[] = {
 #define INPUTS(member, doc) NAME(attrs[TM_ATTR_INPUTS], tm_inputs_attr, member, doc)
 static const tm_record_column inputs_columns[] = {
     EVENT(attrs[TM_ATTR_INPUTS], tm_inputs_attr, event, "row in /events: an operator"),
-    INPUTS(types, "id in /names of the types of the operator's inputs, a JSON list"),
-    INPUTS(concrete,
-           "id in /names of the values of the operator's inputs that are no tensors, a JSON list"),
+    INPUTS(types, "id in /names of a JSON list: the types of the operator's inputs"),
+    INPUTS(concrete, "id in /names of a JSON list: the values of those inputs of the operator that "
+                     "are not tensors"),
 };
 
 #define OPERATOR(member, doc)                                                                      \

@@ -149,7 +149,8 @@ static bool put_null_values(const tm_store_writer *writer, hid_t group) {
     const double null_real = (double)NAN;
     const int8_t null_bool = TM_NULL_BOOL;
     return tm_store_put_text(writer, group, "doc",
-                             "result tables; the null_ attributes stand for no value") &&
+                             "result tables; the attributes null_int, null_real, null_bool and "
+                             "null_text are the values that mean null") &&
            tm_h5_put_number(group, "null_int", H5T_STD_I64LE, &null_int) &&
            tm_h5_put_number(group, "null_real", H5T_IEEE_F64LE, &null_real) &&
            tm_h5_put_number(group, "null_bool", H5T_STD_I8LE, &null_bool) &&

@@ -33,11 +33,11 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [RULE] = {"rule", TM_TEXT, "", "Name of the finding, such as straggler, imbalance or input."},
-    [SEVERITY] =
-        {"severity", TM_TEXT, "",
-         "critical, warning or note. If saved_pct is known and exact: critical from 10 %, warning "
-         "from 2 %. If it is unknown: by the rule's own thresholds. If it is an upper bound "
-         "(at_most): the less severe of these two, and never critical for a pipeline's bubble."},
+    [SEVERITY] = {"severity", TM_TEXT, "",
+                  "critical, warning or note. If saved_pct is known and exact: critical from 10 %, "
+                  "warning from 2 %. If it is unknown: by the rule's own thresholds. If it is an "
+                  "upper bound (at_most): the less severe of the severities by saved_pct and by "
+                  "the rule's thresholds, and never critical for a pipeline's bubble."},
     [SAVED] = {"saved_ns", TM_INT, "ns",
                "Time by which the fix shortens a mean step, computed by replay (whatif.item). Null "
                "if unknown. Savings of several items do not add up. straggler: the named ranks are "
@@ -47,7 +47,7 @@ static const tm_column columns[N_COLUMNS] = {
                "whatif.network. Other rules give an upper bound (at_most): one kind of work takes "
                "no time, or twice as many micro-batches halve a pipeline's bubble."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
-                   "saved_ns as a share of the mean step: 100 saved_ns / whatif.job step_ns."},
+                   "saved_ns as a share of the mean step: 100 saved_ns / whatif.job.step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
                  "Whether saved_ns is an upper bound. Null if saved_ns is null."},
     [COST] = {"cost_ns", TM_INT, "ns",
@@ -69,12 +69,13 @@ static const tm_column columns[N_COLUMNS] = {
 
 static const tm_table_def item_def = {
     .name = "advice.item",
-    .doc = "A row for each piece of advice, sorted by severity and then by saved_ns. Items that "
-           "may stop the job come first. With equal severity, items with an exact saving come "
-           "first, then items whose saving is an upper bound (at_most), then items with only a "
-           "cost (straggler first), then items without a time. Bounds and costs are halved for "
-           "sorting, because a fix rarely removes all of it; except waits for batches. Items that "
-           "save nothing in a replay are left out. A job without problems has no rows.",
+    .doc =
+        "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
+        "stop the job come first. With equal severity, items with an exact saving come first, then "
+        "items whose saving is an upper bound (at_most), then items with only a cost (straggler "
+        "first), then items without a time. For sorting, bounds and costs are halved, because a "
+        "fix rarely removes all of them; only waits for batches count in full. Items that save "
+        "nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,

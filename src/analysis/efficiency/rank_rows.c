@@ -36,7 +36,8 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_PEAK] = {"peak_tflops", TM_REAL, "TFLOP/s", "Peak rate of the rank's device; 0 if unknown."},
     [N_COUNTED] = {"counted_ns", TM_INT, "ns",
                    "Duration of the kernels whose number of operations is known."},
-    [N_FLOP] = {"flop", TM_INT, "FLOP", "Number of operations of the kernels in counted_ns."},
+    [N_FLOP] = {"flop", TM_INT, "FLOP",
+                "Number of operations of the kernels that counted_ns covers."},
     [N_CAUSAL] = {"causal_flop", TM_INT, "FLOP",
                   "Like flop, but without recomputation, and with only half of the operations of "
                   "causal attention."},

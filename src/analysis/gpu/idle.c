@@ -43,8 +43,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Idle time in which the GPU had no queued work, because the host launched late: input_ns "
          "+ host_comm_ns + alloc_ns + sync_ns + host_work_ns. A gap counts if the call that "
          "launched its next event began within the gap. It also counts if this event is a kernel, "
-         "and the call covers at least 30 us of the gap. The time later than 30 us after the end "
-         "of the call does not count (see other_ns)."},
+         "and the call covers at least 30 us of the gap. Of the time after the end of the call, "
+         "only about the first 30 us count (see part 2 of other_ns)."},
     [R_KERNEL_WAIT] =
         {"kernel_wait_ns", TM_INT, "ns",
          "Idle time of the GPU itself between kernels: gaps under 30 us that are not part of "
@@ -53,10 +53,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                  "Idle time for other reasons: the GPU waited for another process, another GPU, "
                  "host memory, ... This is the sum of three parts. (1) Gaps of at least 30 us "
                  "whose next event was already queued, or whose next event has no launch in the "
-                 "trace. (2) In the gaps of host_wait_ns: the time later than 30 us after the end "
-                 "of the launch call, plus the rank's shortest time from the end of a launch call "
-                 "to the start of its event. (3) In the same gaps: time in which the GPU may have "
-                 "run unrecorded work (job.integrity.hidden_ns)."},
+                 "trace. (2) In the gaps of host_wait_ns: the time after the end of the launch "
+                 "call, without its first part, which is 30 us plus the rank's shortest time from "
+                 "the end of a launch call to the start of its event. (3) In the same gaps: time "
+                 "in which the GPU may have run unrecorded work (job.integrity.hidden_ns)."},
     [R_INPUT] = {"input_ns", TM_INT, "ns",
                  "Part of host_wait_ns in which the host waited for the next batch "
                  "(enumerate(DataLoader)#... or DataPipe)."},
@@ -173,8 +173,8 @@ static const tm_column gap_columns[N_GAP_COLUMNS] = {
          "Name of the calls that took more of the gap than calls of any other name, on the thread "
          "that launched the next event. Only innermost calls count. Null if no call was recorded."},
     [G_HOST_TIME] = {"host_ns", TM_INT, "ns",
-                     "Time in the gap that the thread which launched the next event spent in the "
-                     "calls named in the column host."},
+                     "Time in the gap that the thread which launched the next event spent in these "
+                     "calls (column host)."},
     [G_UNRECORDED] =
         {"unrecorded_ns", TM_INT, "ns",
          "Time in the gap that the thread which launched the next event spent in no recorded call, "

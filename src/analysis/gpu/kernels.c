@@ -153,7 +153,7 @@ enum {
          "Sum of the durations of the kernels that count in blocks_sum."},                         \
         {"occupancy_sum", TM_REAL, "", "Sum over the kernels of occupancy times duration."}, {     \
         "occupancy_weight_ns", TM_INT, "ns",                                                       \
-            "Sum of the durations of the kernels in occupancy_sum."                                \
+            "Sum of the durations of the kernels that count in occupancy_sum."                     \
     }
 
 enum { KP_NAME, KP_RANK, KP_MEAN, KP_COMMUNICATION, KP_REGISTERS, KP_SHARED, KP_SHORT, KP_PARTS };

@@ -46,7 +46,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                    "Number of calls per event: launches / events. 1 without graphs."},
     [CALL] = {"call_ns", TM_INT, "ns",
               "Time that host threads spent in the calls that launched the events. Null if only "
-              "the starts of calls are recorded, as are mean_call_ns, short_events and short_pct."},
+              "the starts of calls are recorded; mean_call_ns, short_events and short_pct are then "
+              "null, too."},
     [MEAN_CALL] = {"mean_call_ns", TM_INT, "ns",
                    "Mean duration of a launch call: call_ns / launches."},
     [MEAN_LATENCY] = {"mean_latency_ns", TM_INT, "ns",

@@ -25,10 +25,10 @@ static const tm_column seen_columns[N_HS] = {
                  "CPU calls that had not returned when the trace ended, innermost first. If all "
                  "calls had returned: the last recorded call."},
     [HS_CALL_BEGIN] = {"call_begin_ns", TM_INT, "ns",
-                       "Start of the innermost call in the column call, on the job's clock."},
-    [HS_OPEN] =
-        {"open", TM_BOOL, "",
-         "Whether the innermost call in the column call had not returned when the trace ended."},
+                       "Start of the innermost of these calls (column call), on the job's clock."},
+    [HS_OPEN] = {"open", TM_BOOL, "",
+                 "Whether the innermost of these calls (column call) had not returned when the "
+                 "trace ended."},
 };
 
 const tm_table_def tm_hang_seen_def = {.name = "hang.seen",

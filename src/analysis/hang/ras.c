@@ -29,11 +29,12 @@ static const tm_column ras_columns[N_HR] = {
          "Kind of collective whose count differs most from its count on the rank that launched the "
          "most collectives. Only for the states behind and differs; otherwise null."},
     [HR_LAUNCHED] = {"launched", TM_INT, "",
-                     "Number of collectives that the rank launched, of the kind in the column "
-                     "operation. Null if operation is null."},
-    [HR_MOST] = {"others", TM_INT, "",
-                 "Number of collectives of the kind named in the column operation on the rank that "
-                 "launched the most collectives. Null if operation is null."},
+                     "Number of collectives of this kind (column operation) that the rank "
+                     "launched. Null if operation is null."},
+    [HR_MOST] =
+        {"others", TM_INT, "",
+         "For comparison with launched: how many collectives of the same kind were launched by the "
+         "rank that launched the most collectives. Null if operation is null."},
     [HR_ADVANCED] = {"advanced", TM_INT, "",
                      "Number of collectives that the rank launched between the two answers, in the "
                      "communicators that both answers contain; null if unknown."},

@@ -213,9 +213,10 @@ static const tm_column rank_columns[N_R] = {
     [R_STEP_BEGIN] = {"step_begin_ns", TM_INT, tm_epoch_ns,
                       "Start of the last step of the rank's trace, since the epoch."},
     [R_CALL_BEGIN] = {"call_begin_ns", TM_INT, tm_epoch_ns,
-                      "Start of the call in the column call, since the epoch."},
-    [R_OPEN] = {"call_open", TM_BOOL, "",
-                "Whether the call in the column call had not returned when the trace ended."},
+                      "Start of the main thread's call (column call), since the epoch."},
+    [R_OPEN] =
+        {"call_open", TM_BOOL, "",
+         "Whether the main thread's call (column call) had not returned when the trace ended."},
     [R_CALL] = {"call", TM_TEXT, "",
                 "Call that the main thread was in when the rank's trace ended, with the functions "
                 "of the user's program around the call, innermost first. If all calls had "

@@ -37,8 +37,8 @@ static const tm_column columns[N_COLUMNS] = {
     [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
     [NAME] = {"name", TM_TEXT, "", "Name of the thread; null if it has no name."},
     [RUNNING] = {"running_ns", TM_INT, "ns",
-                 "Time that the thread was on a core. Null if its scheduling was not recorded, as "
-                 "are the columns running_pct to cores."},
+                 "Time that the thread was on a core. Null if its scheduling was not recorded; the "
+                 "columns running_pct to cores are then null, too."},
     [RUNNING_PCT] =
         {"running_pct", TM_REAL, "%",
          "Share of time that the thread was on a core: 100 running_ns / the time between the first "
@@ -50,7 +50,7 @@ static const tm_column columns[N_COLUMNS] = {
     [CORES] = {"cores", TM_INT, "", "Number of distinct cores on which the thread ran."},
     [OS_CALLS] = {"os_calls", TM_INT, "",
                   "Number of recorded calls into the OS: OS runtime calls (poll, sem_timedwait, "
-                  "read, ...) and system calls. Null if there are none, as is os_ns."},
+                  "read, ...) and system calls. Null if there are none; os_ns is then null, too."},
     [OS_TIME] =
         {"os_ns", TM_INT, "ns",
          "Time that the thread spent in the calls counted by os_calls; nested calls count once."},

@@ -27,8 +27,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
                   "Correction of the rank's clock: aligned time minus recorded time, at the middle "
-                  "of the rank's trace. Null if method is none, as are drift_ppb, uncertainty_ns, "
-                  "component and anchors."},
+                  "of the rank's trace. Null if method is none; drift_ppb, uncertainty_ns, "
+                  "component and anchors are then null, too."},
     [R_DRIFT] = {"drift_ppb", TM_REAL, "ppb", "Change of offset_ns per second of recorded time."},
     [R_UNCERTAINTY] = {"uncertainty_ns", TM_INT, "ns",
                        "Uncertainty of the rank's aligned times: their standard deviation relative "
@@ -103,10 +103,10 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
                        "Number of collectives that were found, complete or not."},
     [C_MATCHED] = {"matched", TM_INT, "",
                    "Number of collectives in which every member has a matched kernel, without "
-                   "those in the column suspect."},
+                   "suspect collectives (column suspect)."},
     [C_INCOMPLETE] = {"incomplete", TM_INT, "",
                       "Number of collectives in which some member has no matched kernel, without "
-                      "those in the column suspect."},
+                      "suspect collectives (column suspect)."},
     [C_UNMATCHED] = {"unmatched", TM_INT, "",
                      "Number of communication kernels that belong to no collective; "
                      "collectives.unmatched has the reasons."},

@@ -26,7 +26,7 @@ static const tm_column columns[N_COLUMNS] = {
          "ranks of a process group (only the first such group is listed). kernels: ranks run "
          "different programs, with under a tenth of their kernel names in common."},
     [VALUE] = {"value", TM_TEXT, "",
-               "Value of the property on the ranks in the column ranks. For time: start of these "
+               "Value of the property on these ranks (column ranks). For time: start of these "
                "recordings. For kernels: a number that is the same for all ranks that run the same "
                "program."},
     [N_RANKS] = {"n_ranks", TM_INT, "", "Number of ranks with this value."},

@@ -53,13 +53,14 @@ static const tm_column columns[N_COLUMNS] = {
     [LAUNCHES_LOST] =
         {"launches_lost", TM_INT, "",
          "Number of launches whose GPU events were not recorded. Kernels without a known launch "
-         "are subtracted, because they may belong to such launches. A launch of a graph without a "
-         "recorded compute kernel counts in two cases: only copies of the graph were recorded; or "
-         "the GPU was idle for over 200 us, and for over half of the time from the launch to the "
-         "end of the graph's communication. Losses before the first and after the last launch with "
-         "recorded GPU events (at each end, at most a tenth of the recording) count only if at "
-         "least 1 % of all launches are lost elsewhere."},
-    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "", "Number of graph launches among launches_lost."},
+         "are subtracted, because they may belong to such launches. A graph launch without a "
+         "recorded compute kernel counts as lost in two cases: only copies of the graph were "
+         "recorded; or the GPU was idle for over 200 us, and for over half of the time from the "
+         "launch to the end of the graph's communication. Losses before the first and after the "
+         "last launch with recorded GPU events (at each end, at most a tenth of the recording) "
+         "count only if at least 1 % of all launches are lost elsewhere."},
+    [GRAPHS_LOST] = {"graphs_lost", TM_INT, "",
+                     "Number of graph launches that launches_lost counts."},
     [RECORDED_PCT] = {"recorded_pct", TM_REAL, "%",
                       "Share of launches whose GPU events were recorded: 100 (launches - "
                       "launches_lost) / launches."},
@@ -128,11 +129,11 @@ static const tm_column columns[N_COLUMNS] = {
     [FOLLOWERS] = {"followers", TM_INT, "",
                    "Number of later kernels on the same stream that started and ended before the "
                    "recorded end of the kernel named in impossible_kernel; null if none is named."},
-    [IMPOSSIBLE_NS] =
-        {"impossible_ns", TM_INT, "ns",
-         "Busy time in which nothing runs except doubtful parts of kernels in impossible_kernels. "
-         "The doubtful part of a kernel begins when the next kernel on its stream starts. If there "
-         "is no next kernel, the whole kernel is doubtful. Null without GPU events."},
+    [IMPOSSIBLE_NS] = {"impossible_ns", TM_INT, "ns",
+                       "Busy time in which nothing runs except doubtful parts of the kernels that "
+                       "impossible_kernels counts. The doubtful part of a kernel begins when the "
+                       "next kernel on its stream starts. If there is no next kernel, the whole "
+                       "kernel is doubtful. Null without GPU events."},
     [COMPUTE_NS] = {"compute_ns", TM_INT, "ns",
                     "Time in which at least one compute kernel runs, as recorded."},
     [COMPUTE_LEAST_NS] = {"compute_least_ns", TM_INT, "ns",
@@ -140,12 +141,12 @@ static const tm_column columns[N_COLUMNS] = {
                           "Null without GPU events."},
     [LATE] = {"late_kernels", TM_INT, "",
               "Number of kernels that were launched before a device synchronisation, but end after "
-              "the synchronisation returned. Kernels in impossible_kernels do not count. 0 if the "
-              "rank has several devices."},
+              "the synchronisation returned. Kernels that impossible_kernels counts are left out. "
+              "0 if the rank has several devices."},
     [LATEST] = {"latest_ns", TM_INT, "ns",
                 "Largest time from the return of a device synchronisation to the end of a kernel "
-                "in late_kernels; null if late_kernels is 0. If it is above some 30 us, the clocks "
-                "of GPU and host differ, or recorded ends of kernels are wrong."},
+                "that late_kernels counts; null if late_kernels is 0. If it is above some 30 us, "
+                "the clocks of GPU and host differ, or recorded ends of kernels are wrong."},
     [CUT] = {"cut_pct", TM_REAL, "%",
              "For a trace that is cut short: share of the launches, or share of device_ns, that "
              "the trace lacks, whichever is larger. The trace is compared with the median of the "

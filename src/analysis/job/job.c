@@ -38,15 +38,16 @@ enum {
 
 static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HOST] = {"host", TM_TEXT, "",
-              "Name of the rank's host, from --host-map, the trace or the trace's file name. If "
-              "unknown, hosts are named host0, host1, ... A rank is then on the host of the "
-              "previous rank in two cases: it is the next rank, and its device number is higher or "
-              "unknown; or its rank and its device number are higher by the same amount. Null if "
-              "there are several ranks, and no host or device is known."},
+    [HOST] =
+        {"host", TM_TEXT, "",
+         "Name of the rank's host, from --host-map, the trace or the trace's file name. If "
+         "unknown, hosts are named host0, host1, ... The second of two successive ranks is then on "
+         "the host of the first in two cases: their numbers differ by 1, and the device number of "
+         "the second is higher or unknown; or rank and device number differ by the same amount. "
+         "Null if there are several ranks, and no host or device is known."},
     [DEVICE] = {"device", TM_INT, "",
-                "Number, on its host, of the rank's device with the most busy time; null without "
-                "GPU events."},
+                "Number of the rank's device on its host; of several devices, the one with the "
+                "most busy time. Null without GPU events."},
     [SOURCE] = {"source", TM_TEXT, "",
                 "Paths of the rank's traces as given, in order of start, separated by commas."},
     [FORMAT] = {"format", TM_TEXT, "", "Format of the rank's traces."},
@@ -79,13 +80,12 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [PROFILER_ERROR] = {"profiler_error", TM_TEXT, "",
                         "Why CUPTI did not record the device, from the profiler's log in the "
                         "trace. Null if the log has no error, or if the rank has device events."},
-    [OPENING] =
-        {"opening_ns", TM_INT, "ns",
-         "Time at the start of the rank's recording that is left out of windows, steps and waits, "
-         "because profilers of other ranks were still starting. It ends when the last rank arrives "
-         "at the collective that shows the late start: there, a rank waited for another rank whose "
-         "recording had not started, for at least half of the wait and at least 5 % of the waiting "
-         "rank's recording. Null if nothing is left out."},
+    [OPENING] = {"opening_ns", TM_INT, "ns",
+                 "Time at the start of the rank's recording that is left out of windows, steps and "
+                 "waits, because profilers of other ranks were still starting. It ends when the "
+                 "last rank arrives at the collective that shows this. In this collective, a rank "
+                 "was already waiting before another rank's recording started, for at least half "
+                 "of its wait and at least 5 % of its own recording. Null if nothing is left out."},
 };
 
 static const tm_table_def rank_def = {
@@ -117,7 +117,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks whose traces were read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
     [J_STEPS] = {"steps", TM_INT, "",
-                 "Number of distinct numbers of marked steps, over all ranks; 0 if no trace marks "
+                 "Number of marked steps; a step counts once for all ranks. 0 if no trace marks "
                  "steps (the whole trace is then step 0)."},
     [J_EVENTS] = {"events", TM_INT, "", "Number of events that were kept, over all ranks."},
     [J_COLLECTIVES] = {"collectives", TM_INT, "",

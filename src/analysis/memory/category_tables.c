@@ -38,9 +38,10 @@ static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
     [C_END] = {"end_bytes", TM_INT, "B", "The category's bytes after the last record."},
     [C_BLOCKS] = {"blocks", TM_INT, "",
                   "Number of the category's blocks that were allocated in the trace. Null for "
-                  "preexisting, stack and unrecorded, as is allocated_bytes."},
+                  "preexisting, stack and unrecorded; allocated_bytes is then null, too."},
     [C_ALLOCATED] = {"allocated_bytes", TM_INT, "B",
-                     "Sum of the sizes of the blocks counted by blocks."},
+                     "Sum of the sizes of the category's blocks that were allocated in the trace "
+                     "(column blocks)."},
 };
 
 const tm_table_def tm_memory_category_def = {

@@ -56,8 +56,8 @@ static const tm_column live_columns[N_LIVE_COLUMNS] = {
 const tm_table_def tm_memory_live_def = {
     .name = "memory.live",
     .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
-           "[memory] records have addresses. A group is equal blocks of one operator and step. The "
-           "table has the 40 largest groups of each device, and a row for the rest.",
+           "[memory] records have addresses. A group consists of equal blocks of one operator and "
+           "step. The table has the 40 largest groups of each device, and a row for the rest.",
     .columns = live_columns,
     .n_columns = N_LIVE_COLUMNS,
     .n_keys = 3,

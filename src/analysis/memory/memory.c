@@ -132,12 +132,11 @@ static const tm_column curve_columns[] = {
 
 static const tm_table_def curve_def = {
     .name = "memory.curve",
-    .doc =
-        "A row for each rank, device and point in time: the memory from then on. The bytes of all "
-        "categories add up to allocated_bytes; they are null if [memory] records lack addresses. "
-        "If a device has over 384 points, only some of them: the points with the minimum and "
-        "maximum allocated and the maximum reserved bytes in each 128th of the time, which include "
-        "the peaks.",
+    .doc = "A row for each rank, device and point in time: the memory from then on. The bytes of "
+           "all categories add up to allocated_bytes; they are null if [memory] records lack "
+           "addresses. If a device has over 384 points, the table has only some of them: the "
+           "points with the minimum and maximum allocated and the maximum reserved bytes in each "
+           "128th of the time, which include the peaks.",
     .columns = curve_columns,
     .n_columns = sizeof curve_columns / sizeof *curve_columns,
     .n_keys = 3,

@@ -146,7 +146,7 @@ static const tm_column columns[S_N] = {
                 "a kernel. Null for modules and annotations."},
     [S_BACKWARD_SELF] =
         {"backward_device_self_ns", TM_INT, "ns",
-         "GPU time of the backward pass of the module's own work, without nested modules. Backward "
+         "GPU time of the backward work of the module itself, without nested modules. Backward "
          "work is found by autograd's sequence numbers. device_self_ns includes this time only if "
          "a module was open during the backward pass. Null on levels other than module."},
     [S_BACKWARD_TOTAL] =

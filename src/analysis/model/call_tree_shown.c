@@ -68,13 +68,13 @@ const tm_table_def tm_tree_table = {
     .name = "calls.tree",
     .doc = "A row for each path of nested calls, merged over ranks, as drawn in flame graphs. "
            "Functions are Python's (with_stack=True); if only operators or runtime calls carry "
-           "stacks, their durations are the only known host time. Modules are there if the "
-           "profiler recorded them; backward work counts for the module whose gradient it "
+           "stacks, the host time of a function is only the time in these calls. Modules are there "
+           "if the profiler recorded them; backward work counts for the module whose gradient it "
            "computes, if autograd's numbers show it. Backward work of operators is nested in "
            "autograd's nodes on a separate thread. Each level has the 10000 nodes with the largest "
            "host_total_ns, one node for all others, and rows in brackets for work that no such "
-           "call launched: device_self_ns of its rows adds up to the time of all streams of the "
-           "ranks with such calls.",
+           "call launched. Over the rows of a level, device_self_ns thus adds up to the time of "
+           "all streams of the ranks with such calls.",
     .columns = columns,
     .n_columns = TM_TREE_N,
     .n_keys = TM_TREE_NODE + 1,

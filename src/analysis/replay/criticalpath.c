@@ -78,7 +78,7 @@ static const tm_column step_columns[] = {
     {"rank", TM_INT, "",
      "Rank that has most of the step's critical path; the lowest if there are several."},
     {"rank_share", TM_REAL, "",
-     "Share of the step in which the critical path is on the rank in the column rank."},
+     "Share of the step in which the critical path is on this rank (column rank)."},
     PARTS(PART_COLUMN)};
 
 static const tm_table_def step_def = {
@@ -184,7 +184,7 @@ static const tm_column slack_columns[N_SLACK_COLUMNS] = {
                   "Number of the device of the stream; null if not recorded."},
     [L_STREAM] = {"stream", TM_INT, "", "Number of the stream; null if not recorded."},
     [L_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns,
-                 "Start on the job's clock of the first event in the row, since the epoch. The row "
+                 "Start of the row's first event on the job's clock, since the epoch. The row "
                  "covers all events that start on the stream before the next row."},
     [L_EVENTS] = {"events", TM_INT, "", "Number of kernels, copies and sets that the row covers."},
     [L_SLACK] = {"slack_ns", TM_INT, "ns",

@@ -45,13 +45,14 @@ enum {
 
 static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
-    [J_IDEAL] = {"ideal_ns", TM_INT, "ns",
-                 "Mean duration of a step in a replay without slow ranks. Null if over half of the "
-                 "communication is unmatched, as are slowdown and waste_pct. Work takes the median "
-                 "time of the same work on the other ranks of its role (pipeline stage). If there "
-                 "is only one other rank, it takes the shorter of the two times. A transfer takes "
-                 "the median of its kind, group and size. In traces of operations, computation "
-                 "takes the job's mean for its type, and communication the job's median."},
+    [J_IDEAL] =
+        {"ideal_ns", TM_INT, "ns",
+         "Mean duration of a step in a replay without slow ranks. Null if over half of the "
+         "communication is unmatched; slowdown and waste_pct are then null, too. Work takes the "
+         "median time of the same work on the other ranks of its role (pipeline stage). If there "
+         "is only one other rank, it takes the shorter of the two times. A transfer takes the "
+         "median of its kind, group and size. In traces of operations, computation takes the job's "
+         "mean for its type, and communication the job's median."},
     [J_SLOWDOWN] = {"slowdown", TM_REAL, "",
                     "How much slow ranks slow the job: step_ns / ideal_ns. In traces of "
                     "operations, this is without the time in step_ns that has no recorded cause."},
@@ -73,8 +74,8 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
     [J_UNMATCHED] = {"unmatched_pct", TM_REAL, "%",
                      "Share of communication time in kernels that were not matched with another "
                      "rank. In the replay, these kernels keep their recorded duration, including "
-                     "waits. An operation that lacks some ranks counts as matched here, but not in "
-                     "stragglers.job.matched_share, unless its waits are known."},
+                     "waits. An operation that lacks some ranks counts as matched here; in "
+                     "stragglers.job.matched_share it does so only if its waits are known."},
     [J_INFERRED] = {"inferred_waits", TM_INT, "",
                     "Number of waits between streams that were inferred from order and times, "
                     "because they were not recorded."},
@@ -297,10 +298,10 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
 
 static const tm_table_def network_def = {
     .name = "whatif.network",
-    .doc = "A row for each class of operations (kind, size, number of ranks and hosts) that is "
-           "slow if a certain host takes part. There are rows only if these comparable classes are "
-           "all slow with this host: those of at least 1 MiB, and those of at least the size of a "
-           "slow class.",
+    .doc =
+        "A row for each class of operations (kind, size, number of ranks and hosts) that is slow "
+        "if a certain host takes part. There are rows only if the host is slow in all comparable "
+        "classes of at least 1 MiB, and also in all smaller ones down to the smallest slow class.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,

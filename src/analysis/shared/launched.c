@@ -52,8 +52,9 @@ enum {
 };
 
 static const tm_column columns[N_SHOWN] = {
-    [S_LEVEL] = TM_LEVEL_COLUMN("kernel (with its operator and the code location in the column "
-                                "inside) or operator (with its kernel)"),
+    [S_LEVEL] = TM_LEVEL_COLUMN("kernel (a kernel with the operator and the function, module or "
+                                "annotation that launched it: columns operator and inside) or "
+                                "operator (an operator with the kernel that it launched)"),
     [S_KERNEL] = {"kernel", TM_TEXT, "", "Name of the kernel, copy or set."},
     [S_OPERATOR] =
         {"operator", TM_TEXT, "",

@@ -80,9 +80,9 @@ static const tm_column job_columns[] = {
 
 static const tm_table_def step_def = {
     .name = "imbalance.step",
-    .doc =
-        "A row for each step, over the ranks that recorded it completely (see imbalance.job.ranks "
-        "and partial_steps). Comparisons are null if only one of several ranks did.",
+    .doc = "A row for each step, over the ranks that recorded it completely (see "
+           "imbalance.job.ranks and partial_steps). Comparisons are null if only one of several "
+           "ranks recorded it completely.",
     .columns = step_columns,
     .n_columns = 1 + N_SHARED,
     .n_keys = 1,

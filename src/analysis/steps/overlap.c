@@ -162,9 +162,9 @@ static const tm_column device_columns[] = {
     {"device", TM_INT, "", "Number of the device on its host, as the profiler counts."},
     {"works", TM_BOOL, "",
      "Whether the device works: it is busy for over 1 % of the busy time of the rank's busiest "
-     "device. A device that hardly works has a row only in two cases: the rank is the whole job, "
-     "and several of its devices work; or the device computes in at least five of ten equal parts "
-     "of the recording, and the rank is the whole job or has several working devices."},
+     "device. A device that does not work has a row only in two cases: several devices of the rank "
+     "work, and the rank is the whole job; or one of these two is true, and the device computes in "
+     "at least five of ten equal parts of the recording."},
     TIME_COLUMNS,
 };
 

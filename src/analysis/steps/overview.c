@@ -135,11 +135,11 @@ static const tm_column job_columns[] = {
     {"partial_steps", TM_INT, "",
      "Number of partial steps, summed over all ranks (overlap.step.partial)."},
     {"samples_per_step", TM_INT, "",
-     "Number of samples in a step of the whole job, as given by --samples-per-step. If not given, "
-     "null, as are the columns derived from it."},
+     "Number of samples in a step of the whole job, as given by --samples-per-step. Null if not "
+     "given; the columns derived from it are then null, too."},
     {"tokens_per_step", TM_INT, "",
-     "Number of tokens in a step of the whole job, as given by --tokens-per-step. If not given, "
-     "null, as are the columns derived from it."},
+     "Number of tokens in a step of the whole job, as given by --tokens-per-step. Null if not "
+     "given; the columns derived from it are then null, too."},
     {"samples_per_s", TM_REAL, "",
      "Throughput of the job: samples_per_step / mean_step_ns. Null if no step is marked, if all "
      "steps are partial, or if there are several kinds of steps."},

@@ -33,8 +33,8 @@ static const tm_column columns[N_X] = {
 const tm_table_def tm_extras_def = {
     .name = "stragglers.extra",
     .doc = "A row for each rank and step in which the rank runs work that its peers do not run. "
-           "Peers are the other ranks of its pipeline stage; without a pipeline, of the job. Steps "
-           "whose numbers differ by a multiple of 255 share a sum: each has the mean of them.",
+           "Peers are the other ranks of its pipeline stage; without a pipeline, of the job. If "
+           "the numbers of steps differ by a multiple of 255, each of these steps has their mean.",
     .columns = columns,
     .n_columns = N_X,
     .n_keys = 2,

@@ -86,11 +86,13 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
          "Share of all waiting that the finding's ranks caused (direct_ns + indirect_ns), in the "
          "finding's window if unit is step or part. For an event: share of all waiting that is in "
          "its operations. Null for a bubble."},
-    [F_SAVED] = {"saved_pct", TM_REAL, "%",
-                 "Share of a mean step that fixing the finding's ranks saves (whatif.item). If "
-                 "that saves nothing by itself, but together with fixing the ranks of all earlier "
-                 "findings, the share that this saves together. "
-                 "Null if unknown, without a replay, and for an event or bubble."},
+    [F_SAVED] =
+        {"saved_pct", TM_REAL, "%",
+         "Share of a mean step that fixing the finding's ranks saves (whatif.item): by itself, or "
+         "after the earlier fixes of the plan, whichever is more. If these fixes save too little "
+         "until a later fix of the plan is also made: the saving of the plan up to that fix. For a "
+         "host or group that was found through its ranks: the largest value of these ranks. Null "
+         "if unknown, without a replay, and for an event or bubble."},
     [F_WORK] = {"work", TM_TEXT, "",
                 "Kind of work that takes longer: device (kernels and copies), host (calls, and the "
                 "host work before them) or queue (kernels and copies start late for no recorded "

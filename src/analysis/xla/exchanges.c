@@ -23,8 +23,8 @@ enum {
 
 static const tm_column columns[N_COLUMNS] = {
     [PROGRAM] = {"program", TM_TEXT, "",
-                 "Name of the compiled program (module). For a barrier: of the program after it. "
-                 "Null if unknown."},
+                 "Name of the compiled program (module). For a barrier: name of the program after "
+                 "it. Null if unknown."},
     [OPERATION] = {"operation", TM_TEXT, "",
                    "Name of the operation in the program. For a GPU profile without operations: "
                    "name of the kernel."},

@@ -72,9 +72,9 @@ static const tm_column columns[N_COLUMNS] = {
     [SHARE] = {"share_pct", TM_REAL, "%",
                "Share of the row in the self time of its side (host or device): 100 self_ns / the "
                "sum of self_ns over all operators of the side."},
-    [RANKS] =
-        {"ranks", TM_INT, "",
-         "Number of ranks that ran the operator. Null on level type, as are the next two columns."},
+    [RANKS] = {"ranks", TM_INT, "",
+               "Number of ranks that ran the operator. This and the next two columns are null on "
+               "level type."},
     [MAX_RANK_TIME] = {"max_rank_ns", TM_INT, "ns", "Largest self_ns on a rank."},
     [MAX_RANK] = TM_MAX_RANK_COLUMN,
 };

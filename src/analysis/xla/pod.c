@@ -118,8 +118,9 @@ static const tm_column step_columns[] = {
      "at least 5 % of the step. If several parts do, the part with the largest excess. Null if the "
      "device is not slow."},
     {"over_ns", TM_INT, "ns",
-     "Excess of the device in the part named in the column slow: its time, minus the median over "
-     "the devices with this step and program. Null if the column slow is null."},
+     "How much longer the part of the step that makes the device slow (column slow) takes: its "
+     "time on this device, minus the median over the devices with this step and program. Null if "
+     "slow is null."},
 };
 
 enum {
@@ -154,9 +155,9 @@ static const tm_column rank_columns[] = {
      "Part that makes the device slow in most steps: the most frequent pod.step.slow. Null if "
      "fewer than half of all steps have it."},
     {"slow_steps", TM_INT, "",
-     "Number of steps with the most frequent value of pod.step.slow, also if the column slow is "
-     "null."},
-    {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over the steps in slow_steps."},
+     "Number of steps with the most frequent value of pod.step.slow, even if these are fewer than "
+     "half of all steps."},
+    {"over_ns", TM_INT, "ns", "Sum of pod.step.over_ns over the steps that slow_steps counts."},
     {"program", TM_TEXT, "",
      "Name of the compiled program with the most device time; null if unknown. This device is "
      "compared only with devices that have the same program, for example not with other pipeline "
@@ -166,7 +167,8 @@ static const tm_column rank_columns[] = {
 static const tm_table_def step_def = {
     .name = TM_POD_STEP,
     .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
-           "step by part. If these are over 20,000 rows, only steps in which the device is slow.",
+           "step by part. If these would be over 20,000 rows, the table has only the steps in "
+           "which the device is slow.",
     .columns = step_columns,
     .n_columns = N_STEP_COLUMNS,
     .n_keys = 2,

@@ -322,7 +322,8 @@ static tms_status check_slowness(const tms_config *config, tms_error *err) {
 
         if (slow->last_rank >= config->ranks ||
             (config->slow_kind == TMS_SLOW_HOST && slow->ppm < 1000000)) {
-            return tms_fail(err, TMS_ERR_USAGE, "--slow %s: no such rank, or a host below 1",
+            return tms_fail(err, TMS_ERR_USAGE,
+                            "--slow %s: no such rank, or a factor below 1 for a slow host",
                             slow->text);
         }
     }

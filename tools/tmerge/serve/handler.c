@@ -144,7 +144,8 @@ static void answer_window(const tm_handler *handler, bool trace, tm_http_look *l
         (!trace && (!tm_serve_numbers(look(query, "hosts"), hosts, &wish.n_hosts) ||
                     !tm_answer_number(look, query, "shares", &shares)))) {
         tm_answer_say(TM_ANSWER_BAD,
-                      "a window is from=NS, to=NS, ranks=N,N and, of a tile, hosts=N,N, shares=1",
+                      "ask for a window with from=NS, to=NS and ranks=N,N; for a tile also "
+                      "hosts=N,N and shares=1",
                       out);
         return;
     }
@@ -162,7 +163,9 @@ static void answer_operation(const tm_handler *handler, tm_http_look *look, cons
     int64_t rank, begin;
     if (!tm_serve_number(look(query, "rank"), &rank) ||
         !tm_serve_number(look(query, "begin"), &begin)) {
-        tm_answer_say(TM_ANSWER_BAD, "an operation is rank=N and begin=NS, of one of its kernels",
+        tm_answer_say(TM_ANSWER_BAD,
+                      "name an operation by rank=N and begin=NS: the rank and the start of one of "
+                      "its kernels",
                       out);
         return;
     }
@@ -187,7 +190,8 @@ static void answer_rows(const tm_handler *handler, tm_http_look *look, const voi
     tm_table *table = find_table(handler, look(query, "table"));
     if (!table || !tm_serve_number(look(query, "first"), &first) ||
         !tm_serve_number(look(query, "n"), &n) || n == 0 || n > ROWS_MOST) {
-        tm_answer_say(TM_ANSWER_BAD, "rows are table=NAME, first=N and n=N, up to 16384", out);
+        tm_answer_say(TM_ANSWER_BAD,
+                      "ask for rows with table=NAME, first=N and n=N (n from 1 to 16384)", out);
         return;
     }
     tm_status status = tm_store_read_slice(handler->store, table, (size_t)first, (size_t)n, &err);
@@ -307,8 +311,8 @@ static void answer_search(const tm_handler *handler, tm_http_look *look, const v
         .above = -1, .below = INT64_MAX, .longer = -1, .budget_ns = TM_ANSWER_PART_NS};
     if (!read_search(look, query, &wish)) {
         tm_answer_say(TM_ANSWER_BAD,
-                      "a search is names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, below=NS, "
-                      "longer=NS and, to go on, at=N, gpu=NS, host=NS",
+                      "ask for a search with names=A-B,C, ranks=A-B,C, kinds=A-B,C, above=NS, "
+                      "below=NS and longer=NS; to continue it, also at=N, gpu=NS and host=NS",
                       out);
         return;
     }

@@ -86,7 +86,9 @@ void tm_inside_area(const tm_inside *inside, tm_http_look *look, const void *que
     int64_t host = 0, next, seen;
     if (!read_window(look, query, &in) || !tm_answer_number(look, query, "host", &host)) {
         tm_answer_say(TM_ANSWER_BAD,
-                      "an area is from=NS, to=NS, ranks=A-B,C, host=1 and, to go on, at=N", out);
+                      "ask for an area with from=NS, to=NS, ranks=A-B,C and host=1; to continue "
+                      "it, also at=N",
+                      out);
         return;
     }
     const tm_area_wish wish = {.from = in.from,
@@ -164,7 +166,9 @@ void tm_inside_same(const tm_inside *inside, tm_http_look *look, const void *que
         !tm_answer_number(look, query, "host", &host) ||
         !tm_answer_number(look, query, "at", &wish.at)) {
         tm_answer_say(TM_ANSWER_BAD,
-                      "an event is rank=N, begin=NS, duration=NS, host=1 and, to go on, at=N", out);
+                      "name an event by rank=N, begin=NS, duration=NS and host=1; to continue, "
+                      "also give at=N",
+                      out);
         return;
     }
     wish.host = host != 0;
@@ -210,9 +214,10 @@ void tm_inside_slow(const tm_inside *inside, tm_http_look *look, const void *que
     tm_out json = TM_OUT();
     tm_slow_answer slow;
     if (!read_window(look, query, &in)) {
-        tm_answer_say(
-            TM_ANSWER_BAD,
-            "select kernels to compare with from=NS, to=NS, ranks=A-B,C and, to go on, at=N", out);
+        tm_answer_say(TM_ANSWER_BAD,
+                      "choose the kernels to compare by from=NS, to=NS and ranks=A-B,C; to "
+                      "continue, also give at=N",
+                      out);
         return;
     }
     const tm_slow_wish wish = {.from = in.from,
@@ -271,8 +276,8 @@ void tm_inside_counter(const tm_inside *inside, tm_http_look *look, const void *
     if (!read_what(look(query, "what"), &what) || !read_window(look, query, &in) ||
         !tm_serve_number(look(query, "n"), &n) || n == 0 || n > TM_COUNTER_COLUMNS_MAX) {
         tm_answer_say(TM_ANSWER_BAD,
-                      "a counter is what=queue, copies or collectives, from=NS, to=NS, n=N columns "
-                      "up to 16384, ranks=A-B,C and, to go on, at=N",
+                      "ask for a counter with what=queue, copies or collectives, from=NS, to=NS, "
+                      "ranks=A-B,C and n=N (columns, up to 16384); to continue it, also at=N",
                       out);
         return;
     }

@@ -75,10 +75,11 @@ void tm_statement_answer(const tm_store *store, tm_http_look *look, const void *
     answer a = {.json = TM_OUT()};
     const char *escaped = look(query, "text");
     char *text = strdup(escaped ? escaped : "");
-    tm_status status = !text          ? tm_fail_memory(&err)
-                       : decode(text) ? run(store, text, others, &a, &err)
-                                      : tm_fail(&err, TM_ERR_USAGE, NULL, -1,
-                                                "a statement is text=STATEMENT, percent-encoded");
+    tm_status status = !text ? tm_fail_memory(&err)
+                       : decode(text)
+                           ? run(store, text, others, &a, &err)
+                           : tm_fail(&err, TM_ERR_USAGE, NULL, -1,
+                                     "give a statement as text=STATEMENT, percent-encoded");
     tm_answer_json(status, &a.json, &err, out);
     free(text);
 }
