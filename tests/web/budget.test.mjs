@@ -1,6 +1,6 @@
 // Size, speed and printing of the page. In the full set the browser measures times, which are printed: the best of several runs, because
-// other load on a machine of two cores only adds time. They may be up to three times the budget, which even the best run may take under
-// load; a design that is too slow exceeds that. Frames of the timeline must meet the budget itself.
+// other load on a machine of two cores only adds time. Times may be up to three times the budget, because under load even the best run
+// may take that long; a design that is too slow takes longer still. Frames of the timeline must meet the budget itself.
 import assert from "node:assert/strict";
 import { rmSync } from "node:fs";
 import { before } from "node:test";

@@ -25,7 +25,7 @@ before(() => {
     kernel("lost", 90, 5, { correlation: 77 }),
     ...[[10, 1500], [50, 1200]].map(([ts, value]) => ({ ph: "C", name: "clock, of the SMs", pid: 0, tid: 0, ts, args: { MHz: value } })),
   ]));
-  /* Rank 3 takes 50 us, the others 20; rank 0 runs one kernel twice. */
+  /* The gemm takes 50 us on rank 3 and 20 us on the others; rank 0 runs odd_kernel twice. */
   jobs.ranks = merge("ranks", [0, 1, 2, 3].map((rank) => trace(`ranks_rank_${rank}.json`, [
     kernel("sgemm_128x128", 0, rank === 3 ? 50 : 20),
     kernel("vectorized_elementwise_kernel", 60, 20),
@@ -98,7 +98,7 @@ seldom("counters stand below a rank's lanes, with their values in words, and the
   const kept = await address(page);
   assert.equal(decodeURIComponent(kept), "/counters=queue,copies,recorded:clock%2C of the SMs%2C MHz");
   const row = (counter) => LANES_TOP + 64 + 28 * counter; // below lanes of 64 px, rows of 28 px
-  /* the gemm is launched at 20 and begins at 70, the copy at 56 and 60; the copy moves 4000 bytes in 2 us */
+  /* the gemm is launched at 20 us and begins at 70, the copy is launched at 56 and begins at 60; the copy moves 4000 bytes in 2 us */
   for (const [counter, time, value] of [[0, 10, "0"], [0, 30, "1"], [0, 58, "2"], [0, 65, "1"], [0, 80, "0"], [1, 61, "2.00 GB/s"], [1, 65, "0.00 GB/s"], [2, 30, "1500"], [2, 80, "1200"]])
     assert.equal((await hovered(page, await placeOf(page, time * 1000, WHOLE), row(counter) + 10)).split(": ").pop(), value, `${counter} at ${time} us`);
   await reload(page);

@@ -300,7 +300,7 @@ seldom("operators have which kernels they launch, and calls what they made the G
 
 seldom("calls of a flame graph lie below their callers, side by side, and fill the width when chosen", async () => {
   const { flameLayout } = await moduleOf("flame.ts");
-  // 0 calls 1 (60 of 100) and 3 (30); 1 calls 2 (20); 4 is next to 0 and takes 100
+  // call 0 takes 100 and calls 1 (60) and 3 (30); 1 calls 2 (20); 4 is next to 0 and takes 100
   const tree = { n: 5, parent: [-1, 0, 1, 0, -1], time: [100, 60, 20, 30, 100], name: [], color: [] };
   const boxes = (root, least = 0) => flameLayout(tree, root, least).map(({ row, depth, from, to }) => [row, depth, ...[from, to].map((place) => Math.round(1e6 * place) / 1e6)]);
   assert.deepEqual(boxes(-1), [[0, 0, 0, 0.5], [1, 1, 0, 0.3], [2, 2, 0, 0.1], [3, 1, 0.3, 0.45], [4, 0, 0.5, 1]]);
@@ -334,7 +334,7 @@ seldom("call stacks of several ranks are one flame graph, coloured by the slowes
   assert.equal((await page.textContent("h1")).replaceAll("\u00a0", " "), "a.py(3): g itself takes 37.5 % of the host time of all recorded calls");
   await page.waitForSelector('.flame[data-boxes="3"]');
   const { x, y, width } = await (await page.$(".flame")).boundingBox();
-  // f's maximum is 400 against a median of 300, g's 400 against 375: f stands out more, main not at all
+  // f's maximum over ranks is 400 us against a median of 300, g's is 400 against 375: f stands out more, main not at all
   // longer calls come first: g up to 0.375 of the width, then f
   const colours = () => page.$eval(".flame", (canvas) => {
     const { data, width } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
@@ -420,7 +420,7 @@ test("a trace of the CPU alone opens every view", async () => {
   await sweep(page, undefined, OWN);
 });
 
-/* Both pages of a report, one row per launch: ncu's columns for the kernel and shape of a row. */
+/* Writes ncu's details and raw page as CSV, with a row for each launch. @p rows: name, grid, block and values of each launch. */
 function ncuFiles(rows, rules) {
   const csv = (records) => records.map((record) => record.map((field) => `"${String(field).replaceAll('"', '""')}"`).join(",")).join("\n") + "\n";
   const head = ["ID", "Process ID", "Kernel Name", "Context", "Stream", "Block Size", "Grid Size", "Device", "CC"];
@@ -473,7 +473,7 @@ seldom("what Nsight Compute measured stands under its roofs, with its rules, and
     const rules = await page.$$eval(`${chosen} li`, (all) => all.map((e) => e.textContent.replaceAll("\u00a0", " ")));
     assert.deepEqual(rules, ["TileRule (SpeedOfLight; estimated speedup 12.5 %, of only a part of it): use <i>larger</i> tiles",
       "WaveRule (SpeedOfLight; estimated speedup 7.3 %, of the whole kernel): a tail of waves"]);
-    // 2 * 16,896 * 1.5e9 = 50.7e12, 540,000 * 1.5e9 = 810e12
+    // FP32: 2 x 16,896 FLOP per cycle x 1.5e9 cycles/s = 50.7e12; tensor cores: 540,000 x 1.5e9 = 810e12
     assert.match((await page.$eval(chosen, (e) => e.textContent)).replaceAll("\u00a0", " "), /single precision 50\.7 TFLOP\/s, tensor cores 810 TFLOP\/s/);
     assert.deepEqual(await grave(page), []);
     assert.ok((await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)) <= 0, `${theme}, ${width}: too wide`);

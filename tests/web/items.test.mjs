@@ -9,8 +9,9 @@ import { COMPLETE, custom as color, drawn, GUTTER, LANES_TOP, RIGHT } from "./ti
 
 const RANKS = 18, BY_HOST = 6;
 
-/** One of 18 ranks on 3 hosts, in microseconds of 1,000. Rank r computes from 50 on, for 50 (r + 1). All ranks meet when the last one,
- * rank 17, arrives at 950, until 958. Then each computes for 10 again, and ranks 0 to 11 meet without a wait. */
+/** Trace of one of 18 ranks on 3 hosts. It takes 1,000 us; all times are in us. Rank r computes from 50 on, for 50 (r + 1). In an
+ * all-reduce of all ranks, the last one, rank 17, arrives at 950, and all end at 958. Then each computes for 10 again, and ranks 0 to 11
+ * have an all-reduce without a wait. */
 function traceOf(rank) {
   const on = (cat, name, ts, dur, args = {}) => ({ ph: "X", cat, name, pid: 1, tid: 1, ts, dur, args }), ready = 100 + 50 * rank;
   const call = (name, ts, correlation) => on("cuda_runtime", name, ts, 2, { correlation });
@@ -163,8 +164,8 @@ item("made", "#timeline", "3: sums of an area over chosen lanes, in the link and
   await at(page, { lanes: "1-2", mark: "0-1000000" });
   const sums = async () => (await page.$$eval(".tl-sums tbody tr", (rows) => rows.map((tr) => [...tr.cells].map((td) => td.title || td.textContent)))).map(([name, ...values]) =>
     [name, ...values.map((value) => (/ns$/.test(value) ? 1e-3 : 1) * Number(value.replace(/[^0-9.]/g, "")))]);
-  /* Ranks 1 and 2: gemms of 100 and 150, two of 10 and other computing of 10; waits of 800 and 750 until 950; transfers of 8 and 10; of
-   * three copies of 4, two are not hidden by a gemm. */
+  /* Ranks 1 and 2 [us]: gemms of 100 and 150, on each a second gemm and another kernel of 10; waits of 800 and 750 until 950; transfers
+   * of 8 and 10; of three copies of 4, two are not hidden by a gemm. */
   assert.deepEqual(await sums(), [["1", 120, 18, 800, 0, 8], ["2", 170, 18, 750, 0, 8]]);
   await use(page, '.tl-details [data-value="kernels"]');
   // count, sum, share of the kernels' 1,900 us [%], mean, max, rank 1, rank 2, their difference
@@ -228,7 +229,7 @@ item("made", "#timeline/pin=17,0", "4: colours by kind, class and slowness", asy
   assert.match(await said(page, ".tl-legend"), /matrix multiplyelementwise/);
   await press(page, "ArrowDown");
   await page.waitForSelector('body[data-slowness="complete"]');
-  /* 900 us against a median of 450 of the others; 50 against 500; then 10 like all others */
+  /* rank 17 computes 900 us against a median of 450 of the others; rank 0 computes 50 against 500, and later 10 like all others */
   assert.deepEqual([await seen(17, 500), await seen(0, 75), await seen(0, 965)], [await color(page, "wait-17"), await color(page, "work-15"), await color(page, "work-5")]);
   await at(page, { color: "slowness" });
   await kept(page, ".tl-legend");
@@ -268,7 +269,7 @@ item("made", "#timeline", "5: a map of hosts and time, with its axes, that zooms
 });
 
 item("episode", "#steps", "5: the trend of step times, with its episodes, leads to a step", async (page) => {
-  /* As generated: rank 3 takes 1.6 times as long in steps 10 to 16 of 3 to 26. */
+  /* As generated: steps are 3 to 26; in steps 10 to 16, rank 3 takes 1.6 times as long. */
   assert.equal(await page.$eval("[data-episodes]", (e) => e.dataset.episodes), "10-16");
   await reach(page, ".chart", /^Length of 24 steps.*marked: rank 3, steps 10 to 16/);
   const reported = [];
@@ -389,8 +390,8 @@ item("made", "#efficiency", "9: a roofline", async (page) => {
   assert.deepEqual(await cells(page, '[data-of="efficiency.work"]'), [["aten::mm", "[[100,1000],[1000,1000]]", "8.73", "1.2 %", "0.82", "fp32", "7.20 GFLOP", "41.7", "36", "17"]]);
 });
 
-/* Lines over time of the last rank, read at this 64th of their width. From 790 to 950 the first collective, the second gemm and the last
- * kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
+/* Lines over time of the last rank, read in the 64th of the width with this index. From 790 to 950 the first collective, the second
+ * gemm and the last kernel are queued; 8,000 bytes are copied in a 64th of 950 us. */
 for (const [hash, name, chart, places, words] of [["#launches", "the length of the queue", /^Events launched and not yet started/, 55, "at 846.6 µsrank 17: 3.0least 2.0, median 3.0, most 3.0"],
   ["#transfers", "bandwidth", /^Copies, host to device, MB\/s/, 36, "at 403.9 µsrank 17: 538.9 MB/sleast 538.9 MB/s, median 538.9 MB/s, most 538.9 MB/s"]])
   item("made", hash, `9: ${name} over time`, async (page) => {

@@ -123,7 +123,7 @@ seldom("an area drawn over some rows is of their ranks, and the address keeps it
   const kept = await address(page);
   await reload(page);
   assert.equal(await address(page), kept);
-  /* Before the range rank 0 computes until 50 us, rank 1 until 100 us; the rest is rounding of the begin. */
+  /* Rank 0 computes until 50 us and rank 1 until 100 us, before the range. A gemm is in the range only if its begin is rounded down. */
   assert.match(await details(page), /ranks 0–1/);
   assert.match(await details(page), /No kernel is in this page there|gemm/);
 });

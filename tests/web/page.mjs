@@ -253,7 +253,7 @@ export async function visit(page, hash) {
   await drawn(page);
 }
 
-/** Waits until the next frame is drawn, whose states may differ from those before. */
+/** Waits until the next frame is drawn, in which the page's data attributes may change. */
 export async function drawn(page) {
   await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
 }

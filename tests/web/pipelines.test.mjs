@@ -70,7 +70,7 @@ test("passes stand where they ran, in every theme and width", async () => {
       assert.equal(await page.$eval("main canvas", (e) => e.dataset.passes), String(passes.length));
       const [box] = await page.$$eval("main canvas", ([e]) => [e.clientWidth]), x = (ns) => 132 + ((ns - begin) / span) * (box - 140);
       const ranks = [...new Set(passes.map((row) => row.rank))].sort((a, b) => a - b), seen = { forward: new Set(), backward: new Set() };
-      // A corner of each pass, where no number is, has its colour.
+      // The corner of a pass has the colour of the pass, because no number is there.
       const [idle, ...found] = await colours(page, [[x(begin + span) - 4, 26 * 3 + 13], ...passes.map((row) => [x(row.begin_ns) + 2, ranks.indexOf(row.rank) * 26 + 4])]);
       passes.forEach((row, i) => { if (x(row.end_ns) - x(row.begin_ns) > 8) seen[row.direction].add(found[i]); });
       assert.deepEqual([seen.forward.size, seen.backward.size], [1, 1], `${theme}, ${width}`);

@@ -202,7 +202,7 @@ test("cells of CSV that begin a formula get a leading quote", async () => {
 
 let largePage;
 
-/** A page whose large tables are blocks: the file's text, and the name of a block. */
+/** Makes a page whose large tables are data blocks. Returns the file's text, and the name of a block. */
 function large() {
   largePage ??= merge("large", synth("large-traces", { ranks: 64, ranks_per_host: 8, steps: 16, layers: 2, buckets: 2, cpu_ops: 1 })).page;
   const file = text(largePage);

@@ -112,7 +112,7 @@ seldom("counters of a window that came are of the whole store", async () => {
 });
 
 seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async () => {
-  const span = [6_000_000_000, 6_020_000_000]; // within steps of 45 ms, in which seven ranks wait 15 ms for the eighth; the store's coarsest level has 4 ms
+  const span = [6_000_000_000, 6_020_000_000]; // within steps of 45 ms, in which seven ranks wait 15 ms for the eighth; the store's coarsest level has buckets of 4 ms
   const own = [0, 4, 5, 6, 7].map((rank) => events(`rank = ${rank} AND role = 'compute'`).filter((event) => event.begin_ns < span[1] && event.begin_ns + event.duration_ns > span[0]));
   const busy = (list, from, to) => list.reduce((sum, event) => sum + Math.max(0, Math.min(to, event.begin_ns + event.duration_ns) - Math.max(from, event.begin_ns)), 0) / (to - from);
   const { page, noted } = await timeline(all, span, "/map=compute/fold=none");
@@ -122,7 +122,7 @@ seldom("a map gets finer as one zooms in, of ranks and of folded hosts", async (
     const seen = new Set();
     if (lists.length > 1) await page.keyboard.press("Shift+H");
     await page.waitForSelector('body[data-detail="complete"]');
-    for (let at = 6; at < 500 && seen.size < 2; at++) { // a bucket may be wider than a cell: if nine cells are equal, all buckets inside them are
+    for (let at = 6; at < 500 && seen.size < 2; at++) { // a bucket may be wider than a cell; if nine cells in a row are busy (or idle), so are all buckets inside them
       const from = span[0] + at * cell, shares = lists.map((list) => busy(list, from - 4 * cell, from + 5 * cell));
       const is = shares.every((share) => share > 0.98) ? "busy" : shares.every((share) => share === 0) ? "idle" : null;
       if (is === null || seen.has(is)) continue;
@@ -148,7 +148,7 @@ seldom("the panel of an event that came tells its launch, and a link to it opens
   assert.ok(asked(noted).length > 0 && event !== undefined, "it was fetched");
   await page.click('.tl-details .tl-chain:has-text("Launched by") button'); // goes to the call, and from there back
   await page.waitForFunction(() => /event=9\./.test(location.hash)); // the address is written after a delay
-  await page.waitForSelector('body[data-detail="complete"]'); // a window around the call only, because it came much earlier
+  await page.waitForSelector('body[data-detail="complete"]'); // a window around only the call, because the call came much earlier
   await page.click(".tl-launched button");
   await page.waitForSelector(`text=Correlation ${recorded.correlation}.`);
   await page.waitForFunction((address) => location.hash.includes(address), `event=0.0.${begin_ns}.${duration_ns}`);

@@ -63,7 +63,7 @@ export async function hovered(page, x, y) {
   return plain(await page.textContent(".tl-hover"));
 }
 
-/** Marks an area with the pointer, along times in a job of this duration and heights. */
+/** Marks an area with the pointer, which goes from place to place. A place is a time in a job of duration @p whole, and a height. */
 export async function mark(page, places, whole) {
   const { left, top } = await box(page);
   await page.keyboard.down("Shift");

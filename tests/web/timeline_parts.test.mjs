@@ -15,7 +15,7 @@ const COMPUTE = 0, TRANSFER = 1, WAIT = 2, UNMATCHED = 3, COPIES = 4, CALL = 9;
 // Bytes and shares -----------------------------------------------------------------------------------
 
 test("varints, zigzag and texts are read as they are written", () => {
-  // 300 = 2 x 128 + 44; 2^35 = 32 x 128^4 x ... as five zero groups and a 1
+  // 300 = 2 x 128 + 44; 2^35 = 128^5: five groups of 0, then a 1
   const bytes = new Bytes(Uint8Array.from([0, 127, 0x80 | 44, 2, 0x80, 0x80, 0x80, 0x80, 0x80, 1, 1, 2, 3, 0xc3, 0xa4, 65]));
   assert.deepEqual([bytes.number(), bytes.number(), bytes.number(), bytes.number()], [0, 127, 300, 2 ** 35]);
   assert.deepEqual([bytes.signed(), bytes.signed()], [-1, 1]);
@@ -95,7 +95,7 @@ test("what rises and falls is summed, and is 0 where all has fallen", () => {
 });
 
 test("a collective moves its bytes from its last arrival on", () => {
-  // 6 kB within 60 ns, from 40 to 100, on both ranks; 1 kB without waits within all of its 100 ns
+  // 6 kB move within 60 ns, from 40 to 100, on both ranks; the waits of the operation with 1 kB are unknown, so this moves within all of its 100 ns
   const operation = (bytes, more) => ({ bytes, begin: 0, end: 100, last: 40, members: [{ at: 0 }, { at: 1 }], ...more });
   const data = { lanes: {}, reported: {}, operations: [operation(6000, { waits: true }), operation(1000, { waits: false, members: [{ at: 1 }] }), operation(-1, { waits: true })], job: { ranks: [{}, {}] } };
   const { value } = valuesOf("bandwidth", data).next(), at = (rank) => value.curves.curves[rank].map(({ times, values }) => [...times].map((time, i) => [time, values[i]]));
@@ -518,7 +518,7 @@ test("an operation without a wait says why, and a receiver how long it waited fo
   assert.equal(words(SEND, [400_000, 100_000]), "The receiver, rank 4, waited 300.0 µs for the sender, rank 3.");
   assert.equal(words(SEND, [100_000, 400_000], { spread: 5000 }),
     "The receiver, rank 4, arrived 300.0 µs (±10.0 µs) after the sender, rank 3, and did not wait for it.");
-  assert.equal(words(RECV, [100_000, 950_000]), "The receiver, rank 3, waited 800.0 µs for the sender, rank 4."); // it left before the last arrival: counts until its end
+  assert.equal(words(RECV, [100_000, 950_000]), "The receiver, rank 3, waited 800.0 µs for the sender, rank 4."); // the receiver ended before the last arrival, so its wait counts until its end
   assert.match(words(SEND, [100_000]), /^No wait is known: the other rank’s kernel is missing/);
   assert.match(words(SEND, [100_000], { size: 2 }), /only one of the two ranks is in this page/);
   assert.match(words(SEND, [0, 1], { noClock: true }), /^No wait is known: the clocks of its ranks cannot be compared\.$/);

@@ -76,7 +76,7 @@ seldom("what PyTorch alone has is neither shown nor asked for", async (t) => {
       await visit(page, `#${view}`);
       const text = await page.$eval("main", (e) => e.textContent);
       assert.doesNotMatch(text, /torch\.|record_shapes|ProfilerActivity\.CUDA|Phases of the steps|Backward|recorded shapes/, `${name}, ${view}`);
-      // 8.91 of 82.7 ms on all devices; the other program has 2.39 of 21.31 ms on device 6; devices that only copy have no step
+      // 10.8 %: 8.91 of 82.7 ms over all devices (in the other program, 2.39 of 21.31 ms on device 6); devices that only copy have no step
       if (view === "input") assert.match(text, /Loading data holds the GPUs up for 10\.8\s% of the steps’ time/, name);
       // the recording of 858 ms is not a step of ranks 0 and 3
       if (view === "input") assert.deepEqual(await page.$$eval("main select option", (all) => all.map((each) => each.textContent)),

@@ -245,7 +245,7 @@ export class App {
   }
 }
 
-/* Copies a whole name when the key y is pressed: the name under the pointer. If there is none, that in the focused element or selection. */
+/* If the key y is pressed, copies the whole name under the pointer or, without one, in the focused element or in the selection. */
 function copyName(event: KeyboardEvent): void {
   const typing = event.target instanceof Element && event.target.closest("input, select, textarea") !== null;
   if (event.key !== "y" || typing || event.ctrlKey || event.metaKey || event.altKey) return;

@@ -143,7 +143,7 @@ export function shortName(name: string): string {
   return last || plain || name;
 }
 
-/** Shortens names of kernels as shortName() does. If several names become equal, also keeps what follows in the whole names. */
+/** Shortens names of kernels as shortName() does. If several become equal, keeps for these also the text after the short name. */
 export function shortNames(names: readonly string[], length: number): string[] {
   const alike = new Map<string, Set<string>>();
   for (const name of names) alike.set(shortName(name), (alike.get(shortName(name)) ?? new Set()).add(name));

@@ -89,7 +89,7 @@ const KIND_WORDS: Readonly<Record<string, string>> = {
   other: "Other",
 };
 
-/** Returns what to write for a job without AllReduces. Kernels of unknown kind may be AllReduces. Then "none identified by name". */
+/** Returns what to write for a job without AllReduces. If kernels are of unknown kind, they may be AllReduces. */
 export const withoutAllReduce = (all: readonly Kind[]): string =>
   all.some((kind) => kind.kind === "other") ? "none identified by name" : "none in this job";
 

@@ -277,7 +277,7 @@ export function licences(): HTMLElement {
   const attributes = { tabindex: 0, role: "region", "aria-label": "Licences" };
   const box = h("details.definitions", { on: { toggle: open } }, h("summary", "Notices and licences"));
   function open(): void {
-    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // only now: in a closed box, it cannot get the focus
+    if (!box.querySelector("pre")) box.append(h("pre.licences", attributes, text())); // added only now, because it cannot get the focus in a closed box
   }
   return section("Libraries in this page", box);
 }

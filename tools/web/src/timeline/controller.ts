@@ -282,7 +282,7 @@ export class Controller {
     this.draw();
   }
 
-  /* Adds the rank in question to the mark, or removes it. Without a mark, marks it in the time of the selection, or else of the view. */
+  /* Adds the rank in question to the mark, or removes it. If there is no mark, marks this rank over the time of the selection or view. */
   markRank(): void {
     const { mark, marked, span } = this.state,
       at = this.rankInQuestion();

@@ -13,8 +13,8 @@ import type { Events, JobBlock, Span } from "./model";
 import type { FarEvent } from "./search";
 import { around, parse, write } from "./span";
 
-/** `places`: row in collectives.worst of each operation. `numbers`: operation of each text in an address. A text is a row in
- * collectives.worst, or "e" and a row in collectives.instance. */
+/** `places`: row in collectives.worst of each operation. `numbers`: number of the operation that a text in an address names. A text is
+ * a row in collectives.worst, or "e" and a row in collectives.instance. */
 export type Worst = Readonly<{ places: ReadonlyMap<number, number>; numbers: ReadonlyMap<string, number> }>;
 
 const MOST_COUNTERS = 8;

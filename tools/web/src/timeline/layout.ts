@@ -163,7 +163,7 @@ export function rowAt(rows: readonly Row[], y: number): Row | undefined {
   return first < end && rows[first]!.y <= y ? rows[first] : undefined;
 }
 
-/** For each order except by number: ranks are sorted by the share of time that they spend in this kind, largest first. */
+/** For each order but "rank": the kind of time by whose share ranks are sorted, largest share first. */
 const ORDERS = { wait: WAIT, compute: COMPUTE } as const;
 
 export type Order = "rank" | keyof typeof ORDERS;

@@ -27,8 +27,8 @@ export class OperationIndex {
     return this.list.slice(Math.min(first, end), end).filter((operation) => operation.end > span.begin);
   }
 
-  /** Returns the operations for which lines between ranks are drawn. Of too many, takes the wide ones. Of too many wide ones, takes the
-   * longest waits. */
+  /** Returns the operations for which lines between ranks are drawn. If they are too many, takes the wide ones. If these are too many,
+   * takes those with the longest waits. */
   joined(span: Span, pixelsPerNs: number): Operation[] {
     const all = this.within(span).filter((operation) => operation.members.length > 1);
     const most = Math.floor(ALL_JOINED * Math.min(1, ((span.end - span.begin) * pixelsPerNs) / WIDE));
@@ -39,7 +39,7 @@ export class OperationIndex {
     return all.filter((operation) => chosen.has(operation));
   }
 
-  /** Returns the operation after or before @p from, by time or wait. If @p from is null: the longest wait, or the one next to the view's
+  /** Returns the operation after or before @p from, by time or wait. If @p from is null: the first by wait, or the nearest to the view's
    * begin. */
   next(from: Operation | null, span: Span, forward: boolean, byWait: boolean): Operation | null {
     const order = byWait ? this.#byWait : this.list;

@@ -48,8 +48,8 @@ function othersPart({ runs, unlike, whole, step, place, places }: Elsewhere, dur
   return [h("h2", "The same place on the other ranks"), h("p", words), h("ol.tl-arrivals.tl-peers", known.slice(0, LISTED).map(item))];
 }
 
-/* Other runs of the same kernel or call. `index`, `count`, `median`: of the runs on its rank. `slowest`: the longest run, where `ofAll`
- * says of which; null if it is this one. `place`, `places`: index and number of the runs in its step. `runs`: on other ranks. `unlike`:
+/* Other runs of the same kernel or call. `index`, `count`, `median`: of the runs on its rank. `slowest`: the longest of the runs that
+ * `ofAll` names; null if it is this one. `place`, `places`: index and number of the runs in its step. `runs`: on other ranks. `unlike`:
  * number of ranks that cannot be compared. `whole`: no ranks are missing in the page. */
 type Elsewhere = ReturnType<typeof inPage>;
 

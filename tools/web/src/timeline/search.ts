@@ -158,7 +158,7 @@ class Gathered {
   }
 
   /** Returns the sums over all matches so far. `events` is empty until the end; then it has the longest matches, ordered by begin. @param
-   * names texts by id; null: not at the end yet @param nested whether the sums are known in which nested events count once */
+   * names texts by id; null: not at the end yet @param nested whether sums are known that count nested events once */
   result(names: ReadonlyMap<number, string> | null, nested: boolean, failed: string | null = null) {
     const groups = GROUPS.map(([what, kinds]) => {
       const own = kinds.map((kind) => this.#kinds.get(kind) ?? { count: 0, sum: 0 }),

@@ -160,7 +160,7 @@ const BITS = [
   ["bits64_ns", "in 64 bits"],
 ] as const;
 
-/* The strongest colour stands for the largest difference. If that is less than this [%], it stands for this. */
+/* The strongest colour stands for the largest difference [%], and at least for this one. */
 const FULL_COLOUR_PCT = 10;
 
 /* Makes a map of ranks by classes of kernels. It shows how much more time a class takes on a rank than on the median rank. */

@@ -21,7 +21,7 @@ const WASTE_PCT = 5,
   WORTH_PCT = 1;
 /** If at least this share [%] of the critical path has no recorded cause, the view mentions it. */
 const BEFORE_PCT = 1;
-/** The share of ranks [%], the worst ones, that are fixed together. whatif.job uses the same share. */
+/** Share of the ranks, the slowest ones, that are fixed together [%]; the same as in whatif.job. */
 const WORST_PCT = 3;
 
 type Group = Readonly<Record<"what" | "title" | "one", string>>;
