@@ -523,6 +523,11 @@ def test_one_rank_alone_says_what_it_can():
         out = merged('rank0.json', env={'COLUMNS': '200'}).out
         contains(out, ', 1 step of 200.0 us (40.0 us replayed), ')
         has_line(out, re.escape(f"One rank: 160.0 us of the step's 200.0 us (80.0 %) is {where}") + '$')
+    # The steps take 150 us on average. The second has no GPU work, and the first 190 us from the start of its kernel.
+    put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 0, 200), kernel('gemm', 10, 190, correlation=7),
+                             event('cudaLaunchKernel', 'cuda_runtime', 5, 2, correlation=7),
+                             event('ProfilerStep#2', 'user_annotation', 200, 100)], 0))
+    contains(merged('rank0.json', env={'COLUMNS': '200'}).out, ', 2 steps of 150.0 us (190.0 us replayed), ')
     # One of two GPUs works; the other only gets a copy of 2 us in each of ten steps, or counts as
     # not working if these are compute kernels: 1 of 2.
     for cat, says in (('gpu_memcpy', 'its GPU computes'), ('kernel', '1 of its 2 GPUs computes')):

@@ -52,33 +52,38 @@ static void write_when(const tm_table *job, char *out, size_t size) {
     }
 }
 
-static bool is_far(int64_t ns, int64_t mean_ns) {
-    return fabs((double)(mean_ns - ns)) > 0.25 * (double)mean_ns;
+static bool is_far(int64_t ns, int64_t mean_ns, double share) {
+    return fabs((double)(mean_ns - ns)) > share * (double)mean_ns;
 }
 
 /* Writes the length of a step, which is the mean over the replayed steps: " of 42.1 ms". Savings
  * are percentages of this length. If the mean time from one step mark to the next is much longer,
- * writes both: " of 450.0 us (40.0 us replayed)". If the median step differs much from the mean,
- * writes " of 6.43 ms (mean; median 3.11 ms)". */
+ * or differs much and some steps are not replayed, writes both: " of 450.0 us (40.0 us replayed)".
+ * If the median step differs much from the mean, writes " of 6.43 ms (mean; median 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
     int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
     tm_shown_text times[2];
     size_t n = 0;
-    for (size_t i = 0; i < steps->n_rows && all; i++)
+    int64_t n_replayed = 0;
+    for (size_t i = 0; i < steps->n_rows && all; i++) {
+        n_replayed += number(steps, i, "step_ns") > 0;
         if (number(steps, i, "step_ns") > 0 && number(steps, i, "partial") == 0)
             all[n++] = number(steps, i, "step_ns");
+    }
     if (n > 0)
         median = tm_median_any(all, n);
     free(all);
     const int64_t marked = number(tm_tables_find(tables, "overview.job"), 0, "mean_step_ns");
-    const bool partly = marked > mean && is_far(mean, marked);
+    const bool lacks = n_replayed < number(tm_tables_find(tables, "job.job"), 0, "steps");
+    const bool partly = (marked > mean && is_far(mean, marked, 0.25)) ||
+                        (marked > 0 && lacks && is_far(mean, marked, 0.1));
     tm_shown_durations((const int64_t[]){partly ? marked : mean, partly ? mean : median}, 2, times);
     snprintf(out, size, " of %s", times[0].text);
     if (partly)
         snprintf(out + strlen(out), size - strlen(out), " (%s replayed)", times[1].text);
-    else if (is_far(median, mean))
+    else if (is_far(median, mean, 0.25))
         snprintf(out + strlen(out), size - strlen(out), " (mean; median %s)", times[1].text);
 }
 

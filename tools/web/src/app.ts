@@ -263,7 +263,8 @@ function copyName(event: KeyboardEvent): void {
 }
 
 /** Writes the number of steps and their length, such as "4 steps of 42.1 ms". The length is that of the replayed steps, because savings are
- * percentages of it. If the marked steps are much longer, writes both lengths. If there are several kinds of steps, writes no length. */
+ * percentages of it. If the marked steps are much longer, or others because some are not replayed, writes both lengths. If there are several
+ * kinds of steps, writes no length. */
 function steps(job: Job): string {
   const n = job.table("job.job").amount(0, "steps"),
     replayed = job.table("whatif.job");
@@ -271,7 +272,8 @@ function steps(job: Job): string {
   const length = replayed.n > 0 && job.table("steps.kind").n <= 1 ? replayed.num(0, "step_ns") : null;
   if (length === null || length <= 0) return count(n, "step");
   const marked = job.table("overview.job").num(0, "mean_step_ns") ?? length;
-  return count(n, "step") + (0.75 * marked > length ? ` of ${time(marked)} (${time(length)} replayed)` : ` of ${time(length)}`);
+  const both = 0.75 * marked > length || (job.table("whatif.step").n < n && Math.abs(length - marked) > 0.1 * marked);
+  return count(n, "step") + (both ? ` of ${time(marked)} (${time(length)} replayed)` : ` of ${time(length)}`);
 }
 
 function describe(job: Job): Child {
