@@ -87,9 +87,9 @@ static bool next_common(const tm_member *x, const tm_member *y, size_t *i, size_
     return false;
 }
 
-/* Collects the end differences of up to COMMON operations that both members have. They are around
- * mark @p centre of x, and the last of them is about COMMON / 2 marks after it. If x has
- * synchronising kernels, only these are used. Sets *at_ns to the end of the last operation used. */
+/* Collects the differences between the ends of up to COMMON operations that both members have. The
+ * last of these operations is about COMMON / 2 marks after mark @p centre of x. If x has
+ * synchronising kernels, uses only these. Sets *at_ns to the end of the last operation used. */
 static size_t common_offsets(const tm_member *x, const tm_member *y, size_t centre,
                              int64_t offsets[COMMON], int64_t *at_ns) {
     const bool met = tm_run_synchronises(&x->run);

@@ -19,8 +19,8 @@ typedef struct piece_table {
                        from the rank's first row. NULL if the table is not indexed. */
     size_t done;    /* number of the rank's rows read so far */
     size_t room;    /* number of rows for which the array has room */
-    tm_vec ahead;   /* vector of int64_t: for each attribute row from `done` on that was read ahead,
-                       the row of its event */
+    tm_vec ahead;   /* vector of int64_t: rows of events, read ahead from the attribute table.
+                       Element i is for the rank's attribute row `done` + i */
 } piece_table;
 
 struct tm_store_pieces {

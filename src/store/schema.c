@@ -428,8 +428,8 @@ static const tm_record_column level_columns[] = {
     RANK("global rank"),
     LEVEL(exponent, "level", "", "the bucket is 2^level ns wide"),
     WORD(levels, tm_level, lane, &lanes,
-         "sub-track: compute kernels, communication in three parts, copies without compute "
-         "kernels, or operators and calls of the host"),
+         "sub-track: compute kernels; communication, as one of transfer, wait or unmatched; copies "
+         "while no compute kernel runs; or operators and calls of the host"),
     LEVEL(begin_ns, "begin_ns", "ns",
           "start of the bucket since the epoch, aligned; a multiple of the bucket's width"),
     LEVEL(busy_ns, "busy_ns", "ns", "time in the bucket covered by the sub-track's intervals"),

@@ -1,6 +1,6 @@
 /* The input is used as a trace of each JSON format that recognises it, or else of one chosen by its
- * size. Reads all ranks or the whole trace, and builds timelines. The outcome must be an error
- * inside the content or a valid timeline. */
+ * size. Reads all ranks or the whole trace, and builds timelines. Each read must
+ * give a valid timeline, or an error whose offset is at most the number of bytes read. */
 #include "timeline.h"
 
 static void list(const uint8_t *data, size_t size, const tm_format *format, tm_vec *units) {

@@ -790,9 +790,9 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "blocking copies", "Record"},
         /* without marked steps the text does not mention steps */
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900;",
-         "Kernels run for 10 % of the recording; ", "steps"},
+         "Kernels run for 10 % of the recording. ", "steps"},
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900; job.job steps=3;",
-         "Kernels run for 10 % of the steps; ", "recording"},
+         "Kernels run for 10 % of the steps. ", "recording"},
         /* the text leaves out facts that are unknown */
         {"exposed_comm_ns=400 exposed_wait_ns=400", "stragglers.job verdict=inconclusive;",
          "Find what delays ranks,", "rank 0"},

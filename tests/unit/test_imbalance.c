@@ -85,8 +85,9 @@ static const job_case cases[] = {
       "load_balance=0.25 cov=1.732050808 gini=0.75 step_ns=10 parallel_efficiency=0.2 "
       "communication_efficiency=0.8"},
      "= ranks=4 steps=1 partial_steps=0"},
-    /* Rank 0 has step 0 in two of its traces, and computes 10 + 20 of 50 + 60 ns; rank 1 10. Mean
-     * 20, max 30: 50 %, 10 ns, 2/3; cov 10/20; gini 20/(2 x 40); efficiencies 20/110, 30/110 */
+    /* Rank 0 has step 0 in two of its traces, and computes 10 + 20 of 50 + 60 ns. Rank 1
+     * computes 10. Mean 20, max 30: 50 %, 10 ns, 2/3; cov 10/20; gini 20/(2 x 40); efficiencies
+     * 20/110, 30/110 */
     {{"rank=0 step=0 window_ns=50 compute_ns=10", "rank=0 step=0 window_ns=60 compute_ns=20",
       "rank=1 step=0 window_ns=50 compute_ns=10"},
      {"step=0 mean_compute_ns=20 max_compute_ns=30 max_rank=0 imbalance_pct=50 imbalance_ns=10 "

@@ -251,8 +251,9 @@ TEST(marks_and_flows_are_joined) {
     assert_int_equal(count_cuts(text), last_of(text, "{'ph'"));
 }
 
-/* If there are more flows than are kept, the parts keep the same as the whole. One flow in 50 ends
- * at an event, which is of a device only if its flow is kept. */
+/* Only a sample of many flows is kept (kineto_flows.c). It is the same if a trace is read in parts.
+ * One flow in 25 ends at an event, which counts as device work only if its flow is in the sample.
+ */
 TEST(of_many_flows_parts_keep_the_same) {
     enum { FLOWS = 3000, ROOM = FLOWS * 100 };
     char *text = malloc(ROOM);

@@ -35,7 +35,7 @@ static const event_spec step[] = {
     CALL(210, 5, 2, 1),
     OP("autograd::engine::evaluate_function: MmBackward0", 300, 40, 2),
     CALL(310, 5, 4, 2),
-    OP("aten::detach", 350, 10, 2), /* called by a hook: autograd's thread only works on backward */
+    OP("aten::detach", 350, 10, 2), /* called by a hook: backward, as all on autograd's thread */
     OP("torch::autograd::AccumulateGrad", 380, 20, 2),
     CALL(385, 5, 5, 2),
     OP("clip", 420, 20, 1),

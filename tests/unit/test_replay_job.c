@@ -198,8 +198,8 @@ static uint32_t after(replay_case *c, size_t rank, uint32_t from, int64_t ns) {
     return node;
 }
 
-/* Three copies of the sets. These are more than TM_LANES sets, so some nodes with more than FEW
- * ways (reduce.c) become joints, not only nodes with more than MOST. */
+/* Three copies of the sets: more than TM_LANES. Then reduce.c also makes joints (nodes at which all
+ * later ways of a rank start) of some nodes that have over FEW but at most MOST ways. */
 enum { THRICE = 3 * REPLAY_SETS };
 
 static void weigh_thrice(const void *context, const tm_graph *graph, uint32_t edge, int64_t *ns) {

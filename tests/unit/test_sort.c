@@ -51,7 +51,8 @@ TEST(random_events_come_out_as_by_insertion) {
     for (int round = 0; round < 400; round++) {
         uint32_t n = next(&seed) % (MOST + 1), spread = 1 + next(&seed) % 400;
         for (uint32_t i = 0; i < n; i++) {
-            /* From all equal to nearly sorted: every other round, begins increase with i. */
+            /* Begins are random below `spread` (1: all equal). Every other round adds i, so that
+             * they are nearly sorted. */
             events[i] = (tm_raw_event){
                 .begin_ns = next(&seed) % spread + (round % 2 ? i : 0),
                 .duration_ns = next(&seed) % 3,

@@ -140,7 +140,8 @@ TEST(who_is_last_too_often_is_found_though_else_first) {
     assert_int_equal(s.excess_ns, 20 * 1000 - 20 * 100);
 }
 
-/* Returns p if no draw reaches the member's height. Draws are doubled until p is at most 0.001. */
+/* Returns the p of a member whose height (p_values.h) no draw reaches. The number of draws starts
+ * at 2999 and is doubled until p is at most 0.001. */
 static double p_of(double n_tests) {
     double p = 1.0;
     for (int draws = 2999; p > 0.001; draws *= 2)

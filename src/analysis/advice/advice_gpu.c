@@ -499,11 +499,12 @@ void tm_look_gpu_utilization(const tm_facts *f, tm_advice *out) {
     tm_facts_by_rank(f, rest, time);
     tm_facts_by_rank(f, most, part);
     snprintf(out->text, sizeof out->text, "%s%s", text, where);
-    snprintf(out->evidence, sizeof out->evidence,
-             "Kernels run for %s of the %s; GPUs idle for %s of their time (%s) that no other item "
-             "explains. Mostly, %s (%s).",
-             tm_shown_percent(used, 0).text, tm_facts_whole(f),
-             tm_shown_percent(out->measure, 1).text, time, what, part);
+    snprintf(
+        out->evidence, sizeof out->evidence,
+        "Kernels run for %s of the %s. GPUs idle for %s of their time (%s) for reasons that no "
+        "other item explains. Mostly, %s (%s).",
+        tm_shown_percent(used, 0).text, tm_facts_whole(f), tm_shown_percent(out->measure, 1).text,
+        time, what, part);
 }
 
 void tm_look_tensor_cores(const tm_facts *f, tm_advice *out) {

@@ -125,12 +125,12 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
 }
 
 /* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
-#define BOUNDS_5_20 " XProf calls 5 %% and more moderate, 20 %% and more high."
+#define BOUNDS_5_20 " XProf calls it moderate from 5 %% on, and high from 20 %% on."
 
 /* Returns the sentence on XProf's bounds. For TPUs, returns @p of_tpus, because XProf has a single
  * bound for all idle time of a TPU except waits for input. */
 static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
-    return is_tpu(f) ? of_tpus : " XProf calls 3 % and more moderate, 15 % and more high.";
+    return is_tpu(f) ? of_tpus : " XProf calls it moderate from 3 % on, and high from 15 % on.";
 }
 
 #define IDLE_TPU                                                                                   \
@@ -268,8 +268,8 @@ void tm_look_xla_shuffle(const tm_facts *f, tm_advice *out) {
              "needs, gather and scatter whole rows; on TPUs, use sizes that are multiples of 128.");
     snprintf(out->evidence, sizeof out->evidence,
              "For %s of the %s (%s), GPUs run operations that only rearrange data: broadcast, data "
-             "formatting, gather, scatter, slice, sort and the like. XProf calls 30 %% and more a "
-             "bottleneck.",
+             "formatting, gather, scatter, slice, sort and the like. XProf calls it a bottleneck "
+             "from 30 %% on.",
              s.share, s.whole, s.time);
 }
 

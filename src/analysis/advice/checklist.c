@@ -437,20 +437,20 @@ static const struct box {
     /* XProf's bounds are from convert/op_stats_to_input_pipeline_analysis.cc,
        op_stats_to_overview_page.cc, smart_suggestion/constants.h. */
     {"input", "%", UNKNOWN, 5, tm_box_xla_input,
-     "Step time in which a GPU only waits for its input or receives it; XProf calls 5 % and more "
-     "moderately, 20 % and more highly input-bound.",
+     "Step time in which a GPU only waits for its input or receives it. XProf calls a job "
+     "moderately input-bound from 5 % on, and highly from 20 % on.",
      "pod.rank, pipeline.stage", TM_OF_XLA},
     {"output", "%", UNKNOWN, 5, tm_box_xla_output,
-     "Step time in which a GPU only sends its output; XProf calls 5 % and more moderately, 20 % "
-     "and more highly output-bound.",
+     "Step time in which a GPU only sends its output. XProf calls a job moderately "
+     "output-bound from 5 % on, and highly from 20 % on.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"kernel_launch", "%", UNKNOWN, 3, tm_box_xla_launch,
-     "Step time in which the host launches and the GPU idles; XProf calls 3 % and more moderate, "
-     "15 % and more high.",
+     "Step time in which the host launches and the GPU idles. XProf calls it moderate from 3 % "
+     "on, and high from 15 % on.",
      "pod.rank, launches.rank", TM_OF_XLA},
     {"collectives", "%", UNKNOWN, 3, tm_box_xla_collectives,
-     "Step time in which a GPU only communicates or waits for others to arrive; XProf calls 3 % "
-     "and more moderate, 15 % and more high.",
+     "Step time in which a GPU only communicates or waits for others to arrive. XProf calls it "
+     "moderate from 3 % on, and high from 15 % on.",
      "pod.rank, pod.collective", TM_OF_XLA_GPU},
     {"collectives", "%", UNKNOWN, 6, tm_box_xla_collectives,
      "Step time in which a GPU only communicates or waits for others to arrive. XProf's limits for "
@@ -467,8 +467,8 @@ static const struct box {
      "limit for it; tmerge uses the limit for collectives.",
      "pod.rank, transfers.kind", TM_OF_XLA},
     {"other_time", "%", UNKNOWN, 3, tm_box_xla_other,
-     "Step time that the profile does not explain; XProf calls 3 % and more moderate, 15 % and "
-     "more high.",
+     "Step time that the profile does not explain. XProf calls it moderate from 3 % on, and "
+     "high from 15 % on.",
      "pod.rank, idle.gap", TM_OF_XLA},
     {"compute_16_bit", "%", 10, UNKNOWN, tm_facts_bits,
      "Computation in types of 16 bits or fewer, as a share of the computation whose type is known; "
@@ -480,7 +480,7 @@ static const struct box {
      "hlo.work", TM_OF_XLA},
     {"data_shuffle", "%", UNKNOWN, 30, tm_box_xla_shuffle,
      "Step time in which a GPU runs operations that only rearrange data (broadcast, data "
-     "formatting, gather, scatter, slice, sort, ...); XProf calls 30 % and more a bottleneck.",
+     "formatting, gather, scatter, slice, sort, ...). XProf calls it a bottleneck from 30 % on.",
      "pod.rank, hlo.work", TM_OF_XLA},
     {"sparse_core", "%", UNKNOWN, 10, tm_box_xla_sparse,
      "Step time in which SparseCores work and their TPU core computes nothing; XProf calls more "

@@ -83,9 +83,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [OPENING] = {"opening_ns", TM_INT, "ns",
                  "Time at the start of the rank's recording that is left out of windows, steps and "
                  "waits, because profilers of other ranks were still starting. It ends when the "
-                 "last rank arrives at the collective that shows this. In this collective, a rank "
-                 "was already waiting before another rank's recording started, for at least half "
-                 "of its wait and at least 5 % of its own recording. Null if nothing is left out."},
+                 "last rank arrives at a collective in which some rank had waited before another "
+                 "rank's recording started. That part of the wait must be at least half of the "
+                 "wait, and at least 5 % of the waiting rank's recording. Null if nothing is left "
+                 "out."},
 };
 
 static const tm_table_def rank_def = {

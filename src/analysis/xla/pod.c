@@ -45,8 +45,8 @@ enum {
          "profile show."},                                                                         \
         {"compute_untyped_ns", TM_INT, "ns",                                                       \
          "Time in which the device computes with unknown types; XProf counts it as 32 bit. "       \
-         "Unlike in XProf, copies with names from CUDA's tracer do not count as 32-bit "           \
-         "computation."},                                                                          \
+         "XProf also counts copies that CUDA's tracer names (such as Memcpy HtoD) as 32-bit "      \
+         "computation; here they are copies."},                                                    \
         {"collectives_ns", TM_INT, "ns",                                                           \
          "Time in which the device communicates and does not compute, receive input, send output " \
          "or copy. It includes the wait in a program's barrier, which XProf's all-reduce time "    \

@@ -211,7 +211,7 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
  * @param out  [events, then calls] */
 static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
                          uint32_t *out) {
-    _Static_assert(TM_NO_STEP == -1, "it has the first hash");
+    _Static_assert(TM_NO_STEP == -1, "steps[0] has the hash of TM_NO_STEP");
     const tm_timeline *t = draft->timeline;
     const bool uneven = places->uneven.keys.n > 0;
     tm_count_spot *spots = uneven ? tm_counts_spots(draft, &places->uneven) : NULL;

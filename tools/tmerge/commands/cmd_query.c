@@ -10,7 +10,7 @@
 #include "tmerge/analysis.h"
 
 static const tm_option options[] = {
-    {"json", 0, NULL, "one JSON document with the rows of the table query"},
+    {"json", 0, NULL, "one JSON document: the rows, as a table named \"query\""},
     {"csv", 0, NULL, "the same as comma-separated values"},
     {"timeout", 0, "SECONDS", "limit of the query's processor time (600)"},
     {"memory", 0, "MIB", "limit of the query's memory for sorting and grouping (1024)"},
