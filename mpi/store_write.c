@@ -48,6 +48,7 @@ typedef struct write_job {
     tm_store_walk walk;
     tm_store_writer *writer; /* owned; only on process 0 */
     size_t open;             /* offset in tm_timeline of the array that was opened last */
+    size_t n_open;           /* number of open arrays */
     int table, column; /* position of the writer; column -1: before the first column of the table */
     /* Status of this process. After a failure, the process writes nothing, but still sends and
      * receives messages. */
@@ -132,7 +133,7 @@ static void open_arrays(write_job *job) {
     const tm_store_chunk *chunks = job->chunks.data;
     for (size_t i = 0; i < job->chunks.n; i++) {
         const size_t array = array_of(column_of(&chunks[i]));
-        if (i > 0 && array == job->open)
+        if (array == job->open && (i > 0 || job->n_open == 1))
             continue;
         for (size_t k = 0; k < job->plan->n_timelines; k++) {
             tm_timeline *timeline = job->plan->timelines[k];
@@ -142,6 +143,7 @@ static void open_arrays(write_job *job) {
                 job->status = tm_timeline_open_array(timeline, array, job->err);
         }
         job->open = array;
+        job->n_open = i == 0 ? 1 : job->n_open + 1;
     }
 }
 

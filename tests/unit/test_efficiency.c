@@ -99,7 +99,7 @@ static void open_called(small_job *j, const tm_peaks *peaks) {
  * 1500 ns of steps; FLOP are known for 350 + 250 + 100 = 700 of its 840 ns of kernels. Utilization
  * is 400 / 1500 = 26.67 % without recomputation, 600 / 1500 with it; PACKED attention
  * adds at most 4 x 100 tokens x 10 (attended) x 2 heads x 8 = 64,000 FLOP: 464 / 1500. The last
- * kernel ends at 1610. Rank 1: 48 FLOP in a window of 110 ns, of which the kernel takes 60. Rank 2:
+ * kernel ends at 1610. Rank 1: 48 FLOP in a window of 110 ns, and its kernel takes 60. Rank 2:
  * FLOP are known for 100 of 600 ns of kernels; the step takes 700. */
 TEST(ranks_and_steps_are_as_worked_out_by_hand) {
     static const char *const ranks[] = {

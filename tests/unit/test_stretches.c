@@ -18,7 +18,7 @@ typedef struct scene {
 } scene;
 
 static const scene scenes[] = {
-    /* Before the operation: nothing; one kernel; two, of which the one that ends last counts. */
+    /* Before the operation: nothing; one kernel; two: the one that ends last counts. */
     {{{0}}, false, false, 100000},
     {{{7, 50000, 80000, false}}, false, false, 80000},
     {{{7, 10000, 90000, false}, {8, 20000, 50000, false}}, false, false, 90000},

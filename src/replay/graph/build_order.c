@@ -248,21 +248,20 @@ bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items, 
     return events || graph->n_nodes == 0;
 }
 
-/* Returns the time at which an edge lets its node happen [ns]. */
-static int64_t reached_ns(const tm_graph *graph, const tm_edge *edge) {
-    return tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns;
+/* Returns the latest time until which the edges [first, behind) delay their target [ns]. */
+static int64_t latest_ns(const tm_graph *graph, uint32_t first, uint32_t behind) {
+    int64_t latest = INT64_MIN;
+    for (uint32_t e = first; e < behind; e++) {
+        const int64_t ns = tm_graph_reached_ns(graph, &graph->edges[e]);
+        latest = ns > latest ? ns : latest;
+    }
+    return latest;
 }
 
 size_t tm_graph_wrong(const tm_graph *graph) {
     size_t wrong = 0;
-    for (size_t v = 0; v < graph->n_nodes; v++) {
-        int64_t ns = INT64_MIN;
-        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            const int64_t reached = reached_ns(graph, &graph->edges[e]);
-            ns = reached > ns ? reached : ns;
-        }
-        wrong += ns != graph->ns[v];
-    }
+    for (size_t v = 0; v < graph->n_nodes; v++)
+        wrong += latest_ns(graph, graph->first[v], graph->first[v + 1]) != graph->ns[v];
     return wrong;
 }
 
@@ -278,24 +277,21 @@ void tm_graph_close(tm_graph *graph) {
 tm_status tm_graph_open(tm_graph *graph, tm_error *err) {
     if (graph->first || graph->n_nodes == 0)
         return TM_OK;
-    graph->ns = malloc((graph->n_nodes + 1) * sizeof *graph->ns);
-    graph->first = malloc((graph->n_nodes + 1) * sizeof *graph->first);
-    if (!graph->ns || !graph->first) {
-        free(graph->ns);
-        free(graph->first);
-        graph->ns = NULL;
-        graph->first = NULL;
+    int64_t *ns = malloc((graph->n_nodes + 1) * sizeof *ns);
+    uint32_t *first = malloc((graph->n_nodes + 1) * sizeof *first), e = 0;
+    if (!ns || !first) {
+        free(ns);
+        free(first);
         return tm_fail_memory(err);
     }
-    const tm_edge *edge = graph->edges;
+    graph->ns = ns; /* latest_ns reads the times of earlier nodes */
+    graph->first = first;
     for (size_t v = 0; v < graph->n_nodes; v++) {
-        graph->first[v] = (uint32_t)(edge - graph->edges);
-        graph->ns[v] = reached_ns(graph, edge);
-        while (!edge++->last) {
-            const int64_t reached = reached_ns(graph, edge);
-            graph->ns[v] = reached > graph->ns[v] ? reached : graph->ns[v];
-        }
+        first[v] = e;
+        while (!graph->edges[e++].last)
+            continue;
+        ns[v] = latest_ns(graph, first[v], e);
     }
-    graph->first[graph->n_nodes] = (uint32_t)(edge - graph->edges);
+    first[graph->n_nodes] = e;
     return TM_OK;
 }

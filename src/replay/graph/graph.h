@@ -245,6 +245,11 @@ static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *e
     return graph->ns[edge->from];
 }
 
+/** Returns the time until which an edge delays its target [ns], with the recorded weight. */
+static inline int64_t tm_graph_reached_ns(const tm_graph *graph, const tm_edge *edge) {
+    return tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns;
+}
+
 /** Returns the row of the event or call whose time an edge represents. For work and transfers, this
  * is the event that works or transfers. For other edges, this is the event or call of the target
  * node. */

@@ -60,7 +60,7 @@ static bool set_nodes(settler *s) {
                 if (!tm_graph_weigh(g, edge, &weight))
                     return false;
             }
-            int64_t ns = tm_graph_source_ns(g, edge) + tm_graph_weight(g, edge).ns;
+            const int64_t ns = tm_graph_reached_ns(g, edge);
             g->ns[v] = ns > g->ns[v] ? ns : g->ns[v];
         }
         k += end;

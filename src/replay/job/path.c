@@ -20,7 +20,7 @@ void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries
         uint32_t best = UINT32_MAX;
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
-            if (tm_graph_source_ns(graph, edge) + tm_graph_weight(graph, edge).ns == graph->ns[v] &&
+            if (tm_graph_reached_ns(graph, edge) == graph->ns[v] &&
                 (best == UINT32_MAX || decides_before(graph, edge, &graph->edges[best])))
                 best = e;
         }

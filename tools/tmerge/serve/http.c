@@ -199,15 +199,19 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
         g->since = now();
 }
 
+/* Returns the socket of a connection; -1 if unknown. */
+static int socket_of(struct MHD_Connection *connection) {
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return info ? info->connect_fd : -1;
+}
+
 static void send_slow_away(server *s) {
     for (size_t i = 0; i < CONNECTIONS_MAX; i++) {
         guest *g = &s->guests[i];
         if (!g->connection || g->since == 0 || now() - g->since <= ASKING_S)
             continue;
-        const union MHD_ConnectionInfo *fd =
-            MHD_get_connection_info(g->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-        if (fd)
-            shutdown(fd->connect_fd, SHUT_RDWR);
+        (void)shutdown(socket_of(g->connection), SHUT_RDWR);
         g->since = 0;
     }
 }
@@ -223,9 +227,7 @@ static bool serve_others(void *context) {
     const asked *a = context;
     char byte;
     (void)MHD_run_wait(a->server->daemon, 0);
-    const union MHD_ConnectionInfo *fd =
-        MHD_get_connection_info(a->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    return !fd || recv(fd->connect_fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+    return recv(socket_of(a->connection), &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
 }
 
 /* Answers statements one after another, outside of libmicrohttpd's calls, so that it can answer

@@ -66,17 +66,15 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     int64_t *all = malloc((steps->n_rows + 1) * sizeof *all), median = mean;
     tm_shown_text times[2];
     size_t n = 0;
-    int64_t n_replayed = 0;
-    for (size_t i = 0; i < steps->n_rows && all; i++) {
-        n_replayed += number(steps, i, "step_ns") > 0;
+    for (size_t i = 0; i < steps->n_rows && all; i++)
         if (number(steps, i, "step_ns") > 0 && number(steps, i, "partial") == 0)
             all[n++] = number(steps, i, "step_ns");
-    }
     if (n > 0)
         median = tm_median_any(all, n);
     free(all);
     const int64_t marked = number(tm_tables_find(tables, "overview.job"), 0, "mean_step_ns");
-    const bool lacks = n_replayed < number(tm_tables_find(tables, "job.job"), 0, "steps");
+    const bool lacks =
+        (int64_t)steps->n_rows < number(tm_tables_find(tables, "job.job"), 0, "steps");
     const bool partly = (marked > mean && is_far(mean, marked, 0.25)) ||
                         (marked > 0 && lacks && is_far(mean, marked, 0.1));
     tm_shown_durations((const int64_t[]){partly ? marked : mean, partly ? mean : median}, 2, times);

@@ -1,4 +1,4 @@
-/** For a served page: searches all events of the store, of which the page has only some. */
+/** For a served page: searches all events of the store. The page has only some of them. */
 import { askJson } from "../served";
 import { writeRanges } from "./area";
 import { Latest } from "./far";
