@@ -17,21 +17,21 @@ typedef struct propagation {
     const tm_timeline *timelines;
     size_t n;
     tm_collectives *collectives;
-    tm_rank_waits held; /* waits of this process's ranks */
-    double *fractions;  /* [records] fraction of each record of this process's operations
-                           (tm_delay_begin) */
-    tm_vec visits;      /* participations in transit */
-    tm_delay_flow flow; /* how cost flows through this process's operations */
+    tm_rank_waits held;  /* waits of this process's ranks */
+    double *fractions;   /* [records] fraction of each record of this process's operations
+                            (tm_delay_begin) */
+    tm_vec participants; /* participations in transit */
+    tm_delay_flow flow;  /* how cost flows through this process's operations */
 } propagation;
 
-static int visit_owner(const void *record, int n_processes) {
+static int participant_owner(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_visit *)record)->owner;
+    return ((const tm_participant *)record)->owner;
 }
 
-static int visit_origin(const void *record, int n_processes) {
+static int participant_origin(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_visit *)record)->origin;
+    return ((const tm_participant *)record)->origin;
 }
 
 static int pending_cost_origin(const void *record, int n_processes) {
@@ -48,27 +48,28 @@ static int cost_owner(const void *record, int n_processes) {
     return (int)((uint64_t)((const tm_cost *)record)->rank % (uint64_t)n_processes);
 }
 
-/* Sends each participation to the process that @p owner returns for it. Afterwards p->visits has
- * the participations that this process received, sorted. */
-static tm_status send_visits(propagation *p, int (*owner)(const void *, int),
-                             void (*sort)(tm_vec *), tm_error *err) {
-    tm_vec there = TM_VEC(tm_visit);
-    TM_TRY(tm_mpi_shuffle(p->comm, &p->visits, owner, &there, err));
+/* Sends each participation to the process that @p owner returns for it. Afterwards p->participants
+ * has the participations that this process received, sorted. */
+static tm_status send_participants(propagation *p, int (*owner)(const void *, int),
+                                   void (*sort)(tm_vec *), tm_error *err) {
+    tm_vec there = TM_VEC(tm_participant);
+    TM_TRY(tm_mpi_shuffle(p->comm, &p->participants, owner, &there, err));
     sort(&there);
-    p->visits = there;
+    p->participants = there;
     return TM_OK;
 }
 
 static tm_status add_ranks(propagation *p, tm_error *err) {
-    tm_visit *visits = p->visits.data;
-    size_t first = 0, n = p->visits.n;
+    tm_participant *participants = p->participants.data;
+    size_t first = 0, n = p->participants.n;
     for (size_t i = 0; i < p->n; i++) {
         size_t end = first;
-        while (end < n && visits[end].rank == p->timelines[i].rank)
+        while (end < n && participants[end].rank == p->timelines[i].rank)
             end++;
         if (end > first) {
-            TM_TRY(tm_stretches_look(&p->timelines[i], visits + first, end - first, err));
-            TM_TRY(tm_rank_waits_add(&p->held, &p->timelines[i], visits + first, end - first, err));
+            TM_TRY(tm_stretches_look(&p->timelines[i], participants + first, end - first, err));
+            TM_TRY(tm_rank_waits_add(&p->held, &p->timelines[i], participants + first, end - first,
+                                     err));
         }
         first = end;
     }
@@ -84,11 +85,11 @@ static int own_time_owner(const void *record, int n_processes) {
  * matched on many processes. Also sums the time that ranks waited for transfers. */
 static tm_status send_own_times(propagation *p, tm_error *err) {
     tm_vec own = TM_VEC(tm_own_time);
-    const tm_visit *visits = p->visits.data;
-    for (size_t i = 0; i < p->visits.n; i++)
-        if (visits[i].transfer && visits[i].released)
-            p->collectives->pipeline.wait_ns += visits[i].wait_ns;
-    tm_status status = tm_stretches_take(p->collectives, p->visits.data, &own, err);
+    const tm_participant *participants = p->participants.data;
+    for (size_t i = 0; i < p->participants.n; i++)
+        if (participants[i].transfer && participants[i].released)
+            p->collectives->pipeline.wait_ns += participants[i].wait_ns;
+    tm_status status = tm_stretches_take(p->collectives, p->participants.data, &own, err);
     status = tm_mpi_agree(p->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(p->comm, &own, own_time_owner, &p->collectives->own_times, err);
@@ -103,19 +104,19 @@ static tm_status prepare(propagation *p, tm_error *err) {
     p->fractions = calloc(p->collectives->records.n + 1, sizeof *p->fractions);
     tm_status status = p->fractions ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK)
-        status = tm_delay_visits(p->collectives, self, &p->visits, err);
+        status = tm_delay_participants(p->collectives, self, &p->participants, err);
     TM_TRY(tm_mpi_agree(p->comm, status, err));
-    TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
+    TM_TRY(send_participants(p, participant_origin, tm_rank_waits_sort, err));
     TM_TRY(tm_mpi_agree(p->comm, add_ranks(p, err), err));
-    TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
-    tm_delay_together(p->collectives, p->visits.data);
-    tm_stretches_agree(p->collectives, p->visits.data);
-    TM_TRY(send_visits(p, visit_origin, tm_rank_waits_sort, err));
-    TM_TRY(tm_mpi_agree(p->comm, tm_rank_waits_since(&p->held, p->visits.data, err), err));
-    TM_TRY(send_visits(p, visit_owner, tm_delay_sort, err));
+    TM_TRY(send_participants(p, participant_owner, tm_delay_sort, err));
+    tm_delay_together(p->collectives, p->participants.data);
+    tm_stretches_agree(p->collectives, p->participants.data);
+    TM_TRY(send_participants(p, participant_origin, tm_rank_waits_sort, err));
+    TM_TRY(tm_mpi_agree(p->comm, tm_rank_waits_since(&p->held, p->participants.data, err), err));
+    TM_TRY(send_participants(p, participant_owner, tm_delay_sort, err));
     TM_TRY(send_own_times(p, err));
-    status = tm_delay_begin(p->collectives, p->visits.data, p->fractions, &p->flow, err);
-    tm_vec_free(&p->visits);
+    status = tm_delay_begin(p->collectives, p->participants.data, p->fractions, &p->flow, err);
+    tm_vec_free(&p->participants);
     return tm_mpi_agree(p->comm, status, err);
 }
 
@@ -213,13 +214,13 @@ tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
         .n = n,
         .collectives = collectives,
         .held = tm_rank_waits_open(),
-        .visits = TM_VEC(tm_visit),
+        .participants = TM_VEC(tm_participant),
         .flow = TM_DELAY_FLOW(),
     };
     tm_status status = propagate(&p, err);
     tm_rank_waits_free(&p.held);
     free(p.fractions);
-    tm_vec_free(&p.visits);
+    tm_vec_free(&p.participants);
     tm_vec_free(&p.flow.pending_costs);
     tm_vec_free(&p.flow.costs);
     return status;

@@ -12,7 +12,7 @@
 
 /* What process 0 requests from the other processes. After NO_MORE, they stop waiting for requests.
  */
-typedef enum order { NO_MORE, SURVEY, COLLECT } order;
+typedef enum order { NO_MORE, SCAN, COLLECT } order;
 
 enum { TAG = 1 };
 
@@ -84,7 +84,7 @@ typedef struct helper {
     tm_page_frame frame;
     tm_page_kept ranks;
     tm_vec from_0; /* vector of int64_t */
-    tm_survey survey;
+    tm_scan scan;
 } helper;
 
 static bool take_frame(cursor *from, const tm_names *names, helper *h) {
@@ -107,21 +107,21 @@ static size_t strip_bytes(const tm_page_frame *frame) {
     return TM_N_LANE_KINDS * frame->strip.n * sizeof(int64_t);
 }
 
-static bool put_survey(tm_vec *to, const tm_page_frame *frame, const tm_survey *survey) {
-    return put_vec(to, &survey->plan.cards) && put_vec(to, &survey->plan.parts) &&
-           put_vec(to, &survey->plan.spans) && put_vec(to, &survey->operations.all) &&
-           put_vec(to, &survey->coverage.bytes) &&
-           put_array(to, survey->strip_sums, strip_bytes(frame));
+static bool put_scan(tm_vec *to, const tm_page_frame *frame, const tm_scan *scan) {
+    return put_vec(to, &scan->plan.cards) && put_vec(to, &scan->plan.parts) &&
+           put_vec(to, &scan->plan.spans) && put_vec(to, &scan->operations.all) &&
+           put_vec(to, &scan->coverage.bytes) &&
+           put_array(to, scan->strip_sums, strip_bytes(frame));
 }
 
-static bool take_survey(cursor *from, const tm_page_frame *frame, tm_survey *out) {
+static bool take_scan(cursor *from, const tm_page_frame *frame, tm_scan *out) {
     return take_vec(from, &out->plan.cards) && take_vec(from, &out->plan.parts) &&
            take_vec(from, &out->plan.spans) && take_vec(from, &out->operations.all) &&
            take_vec(from, &out->coverage.bytes) &&
            take_array(from, out->strip_sums, strip_bytes(frame));
 }
 
-static bool put_choice(tm_vec *to, const tm_survey *chosen) {
+static bool put_choice(tm_vec *to, const tm_scan *chosen) {
     const tm_operation *all = chosen->operations.all.data;
     tm_vec names = TM_VEC(tm_operation_name);
     size_t whole = chosen->plan.all;
@@ -137,7 +137,7 @@ static bool put_choice(tm_vec *to, const tm_survey *chosen) {
     return put;
 }
 
-static bool take_choice(cursor *from, tm_survey *out) {
+static bool take_choice(cursor *from, tm_scan *out) {
     size_t whole;
     tm_vec names = TM_VEC(tm_operation_name);
     /* the message replaces the cards and parts of this process by those of all processes */
@@ -152,39 +152,38 @@ static bool take_choice(cursor *from, tm_survey *out) {
     return taken;
 }
 
-static bool put_draft(tm_vec *to, const tm_event_draft *draft) {
-    return put_vec(to, &draft->bytes.bytes) && put_vec(to, &draft->gaps) &&
-           put_vec(to, &draft->names) && put_vec(to, &draft->ends);
+static bool put_encoding(tm_vec *to, const tm_event_encoding *encoding) {
+    return put_vec(to, &encoding->bytes.bytes) && put_vec(to, &encoding->gaps) &&
+           put_vec(to, &encoding->names) && put_vec(to, &encoding->ends);
 }
 
-static bool take_draft(cursor *from, tm_event_draft *draft) {
-    return take_vec(from, &draft->bytes.bytes) && take_vec(from, &draft->gaps) &&
-           take_vec(from, &draft->names) && take_vec(from, &draft->ends);
+static bool take_encoding(cursor *from, tm_event_encoding *encoding) {
+    return take_vec(from, &encoding->bytes.bytes) && take_vec(from, &encoding->gaps) &&
+           take_vec(from, &encoding->names) && take_vec(from, &encoding->ends);
 }
 
-static bool put_drafts(tm_vec *to, const tm_survey *survey, const tm_page_draft *draft) {
-    return put_vec(to, &survey->operations.members) && put_draft(to, &draft->events) &&
-           put_draft(to, &draft->details);
+static bool put_encodings(tm_vec *to, const tm_scan *scan, const tm_page_encoding *encoding) {
+    return put_vec(to, &scan->operations.members) && put_encoding(to, &encoding->events) &&
+           put_encoding(to, &encoding->details);
 }
 
-static bool take_drafts(cursor *from, tm_survey *survey, tm_page_draft *draft) {
-    return take_vec(from, &survey->operations.members) && take_draft(from, &draft->events) &&
-           take_draft(from, &draft->details);
+static bool take_encodings(cursor *from, tm_scan *scan, tm_page_encoding *encoding) {
+    return take_vec(from, &scan->operations.members) && take_encoding(from, &encoding->events) &&
+           take_encoding(from, &encoding->details);
 }
 
-static tm_status survey_own(const job *j, const tm_page_frame *frame, tm_survey *out,
-                            tm_error *err) {
+static tm_status scan_own(const job *j, const tm_page_frame *frame, tm_scan *out, tm_error *err) {
     for (size_t i = 0; i < j->report->n_timelines; i++) {
         tm_timeline *timeline = &j->report->timelines[i];
         TM_TRY(tm_timeline_open(timeline, err));
-        TM_TRY(tm_survey_add(out, frame, timeline, err));
+        TM_TRY(tm_scan_add(out, frame, timeline, err));
         tm_timeline_close(timeline);
     }
     return TM_OK;
 }
 
-static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey *chosen,
-                             tm_page_draft *out, tm_error *err) {
+static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_scan *chosen,
+                             tm_page_encoding *out, tm_error *err) {
     const tm_card *cards = chosen->plan.cards.data;
     size_t at = 0;
     for (size_t i = 0; i < j->report->n_timelines; i++) {
@@ -192,7 +191,7 @@ static tm_status collect_own(const job *j, const tm_page_frame *frame, tm_survey
         while (cards[at].rank != timeline->rank)
             at++;
         TM_TRY(tm_timeline_open(timeline, err));
-        TM_TRY(tm_survey_collect(chosen, frame, timeline, at, out, err));
+        TM_TRY(tm_scan_collect(chosen, frame, timeline, at, out, err));
         tm_timeline_close(timeline);
     }
     return TM_OK;
@@ -244,13 +243,13 @@ static tm_status hear(const job *j, int process, answer *out, tm_error *err) {
 
 /* Receives the answers of all processes. Continues after a failure, because the other processes
  * wait until their answers are received. */
-static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_survey *parts,
-                              tm_error *err) {
+static tm_status hear_scans(const job *j, const tm_page_frame *frame, tm_scan *parts,
+                            tm_error *err) {
     tm_status status = TM_OK;
     for (int p = 1; p < j->n_processes; p++) {
         answer got = {0};
         tm_status heard = hear(j, p, &got, err);
-        if (heard == TM_OK && !take_survey(&got.from, frame, &parts[p]))
+        if (heard == TM_OK && !take_scan(&got.from, frame, &parts[p]))
             heard = tm_fail_memory(err);
         free(got.bytes);
         status = status == TM_OK ? heard : status;
@@ -258,40 +257,40 @@ static tm_status hear_surveys(const job *j, const tm_page_frame *frame, tm_surve
     return status;
 }
 
-static tm_status survey_all(job *j, const tm_page_frame *frame, tm_survey *parts, tm_survey *out,
-                            tm_error *err) {
+static tm_status scan_all(job *j, const tm_page_frame *frame, tm_scan *parts, tm_scan *out,
+                          tm_error *err) {
     tm_status status = parts ? TM_OK : tm_fail_memory(err);
     for (int p = 0; p < j->n_processes && status == TM_OK; p++)
-        status = tm_survey_begin(frame, &parts[p], err);
+        status = tm_scan_begin(frame, &parts[p], err);
     if (status == TM_OK)
-        status = survey_own(j, frame, &parts[0], err);
+        status = scan_own(j, frame, &parts[0], err);
     TM_TRY(agree(j, status, err));
-    TM_TRY(hear_surveys(j, frame, parts, err));
-    return tm_survey_join(frame, parts, (size_t)j->n_processes, out, err);
+    TM_TRY(hear_scans(j, frame, parts, err));
+    return tm_scan_join(frame, parts, (size_t)j->n_processes, out, err);
 }
 
-static tm_status survey(void *context, const tm_page_frame *frame, tm_survey *out, tm_error *err) {
+static tm_status scan(void *context, const tm_page_frame *frame, tm_scan *out, tm_error *err) {
     job *j = context;
     if (j->n_processes == 1)
-        return survey_own(j, frame, out, err);
+        return scan_own(j, frame, out, err);
     tm_vec message = {.size = 1};
-    bool whole = put_order(&message, SURVEY) && put_frame(&message, frame);
+    bool whole = put_order(&message, SCAN) && put_frame(&message, frame);
     TM_TRY(give_order(j, &message, whole, err));
-    tm_survey *parts = calloc((size_t)j->n_processes, sizeof *parts);
-    tm_status status = survey_all(j, frame, parts, out, err);
+    tm_scan *parts = calloc((size_t)j->n_processes, sizeof *parts);
+    tm_status status = scan_all(j, frame, parts, out, err);
     for (int p = 0; parts && p < j->n_processes; p++)
-        tm_survey_free(&parts[p]);
+        tm_scan_free(&parts[p]);
     free(parts);
     return status;
 }
 
-static tm_status hear_drafts(const job *j, tm_survey *chosen, tm_page_draft *drafts,
-                             tm_error *err) {
+static tm_status hear_encodings(const job *j, tm_scan *chosen, tm_page_encoding *encodings,
+                                tm_error *err) {
     tm_status status = TM_OK;
     for (int p = 1; p < j->n_processes; p++) {
         answer got = {0};
         tm_status heard = hear(j, p, &got, err);
-        if (heard == TM_OK && !take_drafts(&got.from, chosen, &drafts[p]))
+        if (heard == TM_OK && !take_encodings(&got.from, chosen, &encodings[p]))
             heard = tm_fail_memory(err);
         free(got.bytes);
         status = status == TM_OK ? heard : status;
@@ -299,30 +298,30 @@ static tm_status hear_drafts(const job *j, tm_survey *chosen, tm_page_draft *dra
     return status;
 }
 
-static tm_status collect(void *context, const tm_page_frame *frame, tm_survey *chosen,
-                         tm_vec *drafts, tm_error *err) {
+static tm_status collect(void *context, const tm_page_frame *frame, tm_scan *chosen,
+                         tm_vec *encodings, tm_error *err) {
     job *j = context;
     if (j->n_processes > 1) {
         tm_vec message = {.size = 1};
         bool whole = put_order(&message, COLLECT) && put_choice(&message, chosen);
         TM_TRY(give_order(j, &message, whole, err));
     }
-    tm_page_draft *all = tm_vec_append(drafts, NULL, (size_t)j->n_processes);
+    tm_page_encoding *all = tm_vec_append(encodings, NULL, (size_t)j->n_processes);
     tm_status status = all ? TM_OK : tm_fail_memory(err);
     for (int p = 0; all && p < j->n_processes; p++)
-        tm_page_draft_init(&all[p]);
+        tm_page_encoding_init(&all[p]);
     if (status == TM_OK)
         status = collect_own(j, frame, chosen, &all[0], err);
     if (j->n_processes == 1)
         return status;
     TM_TRY(agree(j, status, err));
-    return hear_drafts(j, chosen, all, err);
+    return hear_encodings(j, chosen, all, err);
 }
 
 static tm_status write_page(job *j, tm_error *err) {
     tm_store *store;
     TM_TRY(tm_store_open(j->report->store, &store, err));
-    const tm_page_source source = {j, survey, collect};
+    const tm_page_source source = {j, scan, collect};
     const tm_page_origin origin = {.store = store,
                                    .source = &source,
                                    .at_hand = j->report->tables,
@@ -346,23 +345,23 @@ static tm_status lead(job *j, tm_error *err) {
 /* Performs a request. If no process failed, sends the answer to process 0. */
 static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *err) {
     tm_vec message = {.size = 1};
-    tm_page_draft draft;
-    tm_page_draft_init(&draft);
+    tm_page_encoding encoding;
+    tm_page_encoding_init(&encoding);
     tm_status status = TM_OK;
     bool done =
-        what == SURVEY ? take_frame(asked, j->report->names, h) : take_choice(asked, &h->survey);
-    if (done && what == SURVEY) {
-        status = tm_survey_begin(&h->frame, &h->survey, err);
-        status = status == TM_OK ? survey_own(j, &h->frame, &h->survey, err) : status;
-        done = status != TM_OK || put_survey(&message, &h->frame, &h->survey);
+        what == SCAN ? take_frame(asked, j->report->names, h) : take_choice(asked, &h->scan);
+    if (done && what == SCAN) {
+        status = tm_scan_begin(&h->frame, &h->scan, err);
+        status = status == TM_OK ? scan_own(j, &h->frame, &h->scan, err) : status;
+        done = status != TM_OK || put_scan(&message, &h->frame, &h->scan);
     } else if (done) {
-        status = collect_own(j, &h->frame, &h->survey, &draft, err);
-        done = status != TM_OK || put_drafts(&message, &h->survey, &draft);
+        status = collect_own(j, &h->frame, &h->scan, &encoding, err);
+        done = status != TM_OK || put_encodings(&message, &h->scan, &encoding);
     }
     status = agree(j, done ? status : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_send_bytes(j->comm, 0, TAG, message.data, message.n, err);
-    tm_page_draft_free(&draft);
+    tm_page_encoding_free(&encoding);
     tm_vec_free(&message);
     return status;
 }
@@ -370,7 +369,7 @@ static tm_status help(job *j, helper *h, cursor *asked, order what, tm_error *er
 static tm_status follow(job *j, tm_error *err) {
     helper h = {.ranks = {.kept = TM_VEC(int64_t)}, .from_0 = TM_VEC(int64_t)};
     tm_status status = TM_OK;
-    for (order what = SURVEY; what != NO_MORE && status == TM_OK;) {
+    for (order what = SCAN; what != NO_MORE && status == TM_OK;) {
         void *bytes = NULL;
         size_t size = 0;
         status = tell(j, &bytes, &size, err);
@@ -382,7 +381,7 @@ static tm_status follow(job *j, tm_error *err) {
             status = help(j, &h, &asked, what, err);
         free(bytes);
     }
-    tm_survey_free(&h.survey);
+    tm_scan_free(&h.scan);
     tm_vec_free(&h.ranks.kept);
     tm_vec_free(&h.from_0);
     return status;

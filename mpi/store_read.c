@@ -65,8 +65,8 @@ static tm_status read_own(restorer *r, tm_error *err) {
     TM_TRY(tm_store_read_names(r->store, &r->out->names, err));
     TM_TRY(tm_store_read_ranks(r->store, &r->ranks, &r->n, err));
     TM_TRY(share(r, err));
-    const tm_store_choice choice = {.ranks = r->wanted, .records = TM_STORE_ALL_RECORDS};
-    TM_TRY(tm_store_read_timelines(r->store, r->out->names, r->ranks, &choice, r->n, err));
+    const tm_store_selection selection = {.ranks = r->wanted, .records = TM_STORE_ALL_RECORDS};
+    TM_TRY(tm_store_read_timelines(r->store, r->out->names, r->ranks, &selection, r->n, err));
     TM_TRY(tm_store_read_older_metadata(r->store, r->out->names, r->ranks, NULL, r->n, err));
     return keep_wanted(r, err);
 }

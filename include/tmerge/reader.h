@@ -84,7 +84,7 @@ typedef struct tm_format {
     /** For formats that start with the same bytes, such as databases: returns whether a file that
      * @p sniff accepted has this format. False if the file cannot be opened. For the last of
      * these formats, this is NULL: its reader then opens the file and reports the error. */
-    bool (*claims)(const char *path);
+    bool (*accepts)(const char *path);
 
     /**
      * Reads a source from start to end.

@@ -315,14 +315,14 @@ tm_status tm_store_read_ranks(const tm_store *store, tm_timeline **out, size_t *
                               tm_error *err) TM_MUST_CHECK;
 
 /** Selects the parts of the job to read. */
-typedef struct tm_store_choice {
+typedef struct tm_store_selection {
     const bool *ranks; /* [n] whether a rank's arrays are wanted */
     unsigned records;  /* bits 1 << tm_record of the tables to read; spans, steps, tracks and events
                           are always read. The arrays of other tables stay empty */
     bool spans_alone;  /* read only spans, but no steps, tracks or events; then records is 0 */
     bool no_events;    /* read everything except the events and their attributes; n_events is still
                           set */
-} tm_store_choice;
+} tm_store_selection;
 
 #define TM_STORE_ALL_RECORDS (~0u)
 
@@ -332,11 +332,11 @@ typedef struct tm_store_choice {
  * @param names   the store's dictionary; an id that it does not contain is an error
  * @param ranks   [n] from tm_store_read_ranks. The call sets the arrays of the chosen ranks. The
  *                caller frees them with tm_timeline_destroy, even if the call fails.
- * @param choice  the ranks and tables to read
+ * @param selection  the ranks and tables to read
  * @return        TM_OK; TM_ERR_INPUT: a column is missing or damaged; TM_ERR_FAULT
  */
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
-                                  const tm_store_choice *choice, size_t n,
+                                  const tm_store_selection *selection, size_t n,
                                   tm_error *err) TM_MUST_CHECK;
 
 /**
@@ -357,8 +357,8 @@ typedef struct tm_store_visit_plan {
     tm_timeline *ranks;    /* [n] from tm_store_read_ranks; the visit does not change them */
     size_t n;
     const bool *wanted; /* [n] true: visit the rank; NULL: visit all */
-    unsigned records;   /* as in tm_store_choice */
-    bool spans_alone;   /* as in tm_store_choice */
+    unsigned records;   /* as in tm_store_selection */
+    bool spans_alone;   /* as in tm_store_selection */
     bool no_events;     /* true: do not read events and their attributes; tm_store_read_piece reads
                            them */
     /* Only for pieces: returns whether to read a column. NULL: all columns are read. In an

@@ -19,7 +19,7 @@ typedef struct tm_entry {
     int64_t weight, size, has_parts; /* as in tm_file_info */
     int64_t format;                  /* 1 + index in tm_formats; 0: not detected */
     int64_t rank; /* before reading: the rank if known; afterwards: the final rank; -1 unknown */
-    int64_t reported, world_size, begin_ns, end_ns, has_device, replica; /* as in tm_claim */
+    int64_t reported, world_size, begin_ns, end_ns, has_device, replica; /* as in tm_trace_rank */
     int64_t has_unit;
     tm_unit unit;
 } tm_entry;

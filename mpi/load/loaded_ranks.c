@@ -6,105 +6,106 @@
 #include "loader.h"
 #include "mpi/exchange/agree.h"
 
-static bool may_claim(const tm_entry *e) {
+static bool may_have_rank(const tm_entry *e) {
     return e->kind == TM_FILE_TRACE || e->kind == TM_ENTRY_BAD;
 }
 
 /* Returns what is known of an entry's rank. A unit's rank is known before reading or never. */
-static tm_claim claim_of(const tm_loader *l, size_t i) {
+static tm_trace_rank trace_rank_of(const tm_loader *l, size_t i) {
     const tm_entry *e = &l->entries[i];
     const tm_input *input = &l->options->inputs[e->input];
     const tm_format *format = tm_entry_format(e);
     bool of_communicator = format && format->of_communicator;
     bool is_copy = e->has_unit && format && format->units_are_copies;
-    tm_claim claim = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
-                      .reported = is_copy       ? e->unit.reported
-                                  : e->has_unit ? -1
-                                                : e->reported,
-                      .world_size = e->world_size,
-                      .begin_ns = e->begin_ns,
-                      .end_ns = e->end_ns,
-                      .label = tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
-                      .is_bad = e->kind == TM_ENTRY_BAD,
-                      .is_copy = is_copy || of_communicator,
-                      .of_communicator = of_communicator,
-                      .has_device = e->has_device != 0};
-    return claim;
+    tm_trace_rank trace = {.mapped = e->has_unit ? e->rank : input->mapped_rank,
+                           .reported = is_copy       ? e->unit.reported
+                                       : e->has_unit ? -1
+                                                     : e->reported,
+                           .world_size = e->world_size,
+                           .begin_ns = e->begin_ns,
+                           .end_ns = e->end_ns,
+                           .label =
+                               tm_rank_label_of_path(e->has_unit ? "" : input->path, input->below),
+                           .is_bad = e->kind == TM_ENTRY_BAD,
+                           .is_copy = is_copy || of_communicator,
+                           .of_communicator = of_communicator,
+                           .has_device = e->has_device != 0};
+    return trace;
 }
 
 /* Leaves out an entry that is not a rank's trace. If a file has several such entries, reports the
  * file once. */
-static tm_status leave_out(tm_loader *l, size_t i, const tm_claim *claim, tm_error *err) {
+static tm_status leave_out(tm_loader *l, size_t i, const tm_trace_rank *trace, tm_error *err) {
     static const struct {
         const char *reason, *message;
     } why[] = {
-        [TM_CLAIM_HELPER] = {"helper", "a helper process without device work and without a rank of "
-                                       "the job (--rank-map can give it a rank)"},
-        [TM_CLAIM_COVERED] =
+        [TM_RANK_HELPER] = {"helper", "a helper process without device work and without a rank of "
+                                      "the job (--rank-map can give it a rank)"},
+        [TM_RANK_COVERED] =
             {"covered",
              "contains only ranks that have traces of their own, which are read instead"},
-        [TM_CLAIM_NO_RANK] = {"unranked",
-                              "does not give its rank, and other traces cover every rank of the "
-                              "job; assign a rank with --rank-map, or leave it out"},
-        [TM_CLAIM_NO_WORLD] =
+        [TM_RANK_NO_RANK] = {"unranked",
+                             "does not give its rank, and other traces cover every rank of the "
+                             "job; assign a rank with --rank-map, or leave it out"},
+        [TM_RANK_NO_WORLD] =
             {"unranked",
              "its rank of the job is unknown, because the trace gives only its rank in one of "
              "several communicators; assign a rank with --rank-map, or leave it out"},
-        [TM_CLAIM_SMALLER] = {"unranked",
-                              "its rank of the job is unknown: another trace's communicator has "
-                              "more ranks, so this trace belongs to a part of that job, or to "
-                              "another run; assign a rank with --rank-map, or leave it out"},
-        [TM_CLAIM_TWICE] =
+        [TM_RANK_SMALLER] = {"unranked",
+                             "its rank of the job is unknown: another trace's communicator has "
+                             "more ranks, so this trace belongs to a part of that job, or to "
+                             "another run; assign a rank with --rank-map, or leave it out"},
+        [TM_RANK_TWICE] =
             {"unranked", "another trace has the same rank in its communicator at the same time: "
                          "one is a copy, or the communicators are parts of the job, or the traces "
                          "belong to two jobs; assign a rank with --rank-map, or leave it out"},
     };
-    const char *path = tm_loader_path(l, i), *message = why[claim->fate].message;
+    const char *path = tm_loader_path(l, i), *message = why[trace->fate].message;
     bool said = false;
     l->entries[i].kind = TM_FILE_OTHER;
     if (l->traces[i])
         tm_loader_drop_trace(l, i);
-    if (claim->fate >= TM_CLAIM_NO_RANK && !l->options->skip_bad)
+    if (trace->fate >= TM_RANK_NO_RANK && !l->options->skip_bad)
         return tm_fail(err, TM_ERR_INPUT, path, -1, "%s", message);
     for (size_t k = i; k-- > 0 && l->entries[k].input == l->entries[i].input;)
         said = said || l->entries[k].kind == TM_FILE_OTHER;
     return l->self != 0 || said
                ? TM_OK
-               : tm_entries_leave_out(l->left_out, path, why[claim->fate].reason, message, err);
+               : tm_entries_leave_out(l->left_out, path, why[trace->fate].reason, message, err);
 }
 
 /* Applies the decision on an entry's rank. All processes make the same decision. */
-static tm_status take(tm_loader *l, size_t i, const tm_claim *claim, bool were_read,
+static tm_status take(tm_loader *l, size_t i, const tm_trace_rank *trace, bool were_read,
                       tm_error *err) {
     tm_entry *e = &l->entries[i];
-    if (claim->is_bad)
+    if (trace->is_bad)
         return TM_OK;
-    if (claim->fate == TM_CLAIM_COVERED || (claim->fate != TM_CLAIM_KEPT && were_read))
-        return leave_out(l, i, claim, err);
-    if (were_read || !claim->by_place)
-        e->rank = claim->rank;
-    e->replica = claim->replica;
+    if (trace->fate == TM_RANK_COVERED || (trace->fate != TM_RANK_KEPT && were_read))
+        return leave_out(l, i, trace, err);
+    if (were_read || !trace->by_place)
+        e->rank = trace->rank;
+    e->replica = trace->replica;
     l->out->n_traces++;
-    l->out->n_by_position += claim->by_place;
-    l->out->n_by_path += claim->by_place && tm_entry_is_by_path(e);
+    l->out->n_by_position += trace->by_place;
+    l->out->n_by_path += trace->by_place && tm_entry_is_by_path(e);
     return TM_OK;
 }
 
 tm_status tm_loader_decide_ranks(tm_loader *l, bool were_read, tm_error *err) {
-    tm_claim *claims = malloc((l->n + 1) * sizeof *claims);
+    tm_trace_rank *traces = malloc((l->n + 1) * sizeof *traces);
     size_t n = 0;
-    if (!claims)
+    if (!traces)
         return tm_fail_memory(err);
     for (size_t i = 0; i < l->n; i++)
-        if (may_claim(&l->entries[i]))
-            claims[n++] = claim_of(l, i);
+        if (may_have_rank(&l->entries[i]))
+            traces[n++] = trace_rank_of(l, i);
     l->moves.n = 0;
     l->out->n_traces = l->out->n_by_position = l->out->n_by_path = 0;
-    tm_status status = tm_ranks_decide(claims, n, &l->moves, &l->out->world_size, err);
+    tm_status status = tm_ranks_decide(traces, n, &l->moves, &l->out->world_size, err);
     for (size_t i = 0, k = 0; i < l->n && status == TM_OK; i++)
-        if (may_claim(&l->entries[i]))
-            status = take(l, i, &claims[k++], were_read, err);
-    free(claims);
+        if (may_have_rank(&l->entries[i]))
+            status = take(l, i, &traces[k++], were_read, err);
+    free(traces);
     return status;
 }
 

@@ -20,11 +20,12 @@ static void count_boundaries(const tm_replay_ranks *r, int64_t *n_boundaries, in
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
     for (size_t i = 0; i < r->n; i++) {
-        n[0] += (int64_t)(r->graphs[i].visits.n + r->graphs[i].steps.n);
+        n[0] += (int64_t)(r->graphs[i].participants.n + r->graphs[i].steps.n);
         n[1] += tm_replay_has(r, i);
     }
     for (size_t c = 0; c < n_batches; c++)
-        n[0] += (int64_t)(batches[c].n * (batches[c].like->visits.n + batches[c].like->steps.n));
+        n[0] +=
+            (int64_t)(batches[c].n * (batches[c].like->participants.n + batches[c].like->steps.n));
     MPI_Allreduce(MPI_IN_PLACE, n, 2, MPI_INT64_T, MPI_SUM, r->comm);
     *n_boundaries = n[0];
     *n_ranks = n[1];

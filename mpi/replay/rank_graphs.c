@@ -25,9 +25,9 @@
 static const int64_t SLICE_BYTES = INT64_C(16) << 20, SLICE_ROWS_BYTES = INT64_C(4) << 20;
 enum { SLICES = 4 };
 
-static int visit_origin(const void *record, int n_processes) {
+static int participant_origin(const void *record, int n_processes) {
     (void)n_processes;
-    return ((const tm_replay_visit *)record)->origin;
+    return ((const tm_replay_participant *)record)->origin;
 }
 
 int64_t tm_replay_count_stage(const tm_replay_ranks *ranks, int64_t stage) {
@@ -101,19 +101,19 @@ static int member_owner(const void *record, int n_processes) {
 
 /* Sends the members of operations to the process that owns their group. That process sends the
  * participations to the processes of the ranks. */
-static tm_status send_visits(tm_replay_ranks *r, tm_error *err) {
+static tm_status send_participants(tm_replay_ranks *r, tm_error *err) {
     tm_vec members = TM_VEC(tm_join_member), all = TM_VEC(tm_join_member);
-    tm_vec own = TM_VEC(tm_replay_visit);
+    tm_vec own = TM_VEC(tm_replay_participant);
     tm_status status = tm_joins_members(r->collectives, &r->base, &members, err);
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &members, member_owner, &all, err);
     if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, tm_joins_visits(&all, &own, err), err);
+        status = tm_mpi_agree(r->comm, tm_joins_participants(&all, &own, err), err);
     tm_vec_free(&all);
     if (status == TM_OK)
-        status = tm_mpi_shuffle(r->comm, &own, visit_origin, &r->visits, err);
-    tm_joins_sort(&r->visits);
+        status = tm_mpi_shuffle(r->comm, &own, participant_origin, &r->participants, err);
+    tm_joins_sort(&r->participants);
     tm_vec_free(&members);
     tm_vec_free(&own);
     return status;
@@ -131,22 +131,22 @@ tm_status tm_replay_share_keys(MPI_Comm comm, tm_keys *keys, tm_error *err) {
 
 /* Adds a rank's pairs of events and its counts of names. If several ranks share recorded events,
  * their counts are equal, so only the leader of these ranks adds counts. */
-static tm_status survey(const tm_replay_ranks *r, size_t i, const tm_draft *draft, tm_pairs *pairs,
-                        tm_counts *counts, tm_error *err) {
-    TM_TRY(tm_pairs_survey(draft, pairs, err));
-    return r->n_ranks == 1 || r->drafts.ranks[i].leader != i ? TM_OK
-                                                             : tm_counts_survey(draft, counts, err);
+static tm_status scan(const tm_replay_ranks *r, size_t i, const tm_graph_input *input,
+                      tm_pairs *pairs, tm_counts *counts, tm_error *err) {
+    TM_TRY(tm_pairs_scan(input, pairs, err));
+    return r->n_ranks == 1 || r->inputs.ranks[i].leader != i ? TM_OK
+                                                             : tm_counts_scan(input, counts, err);
 }
 
-static tm_status make_drafts(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
+static tm_status make_inputs(tm_replay_ranks *r, tm_pairs *pairs, tm_error *err) {
     tm_status status = TM_OK;
     tm_counts counts = TM_COUNTS();
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
         const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
-        const tm_draft *draft;
-        status = tm_drafts_make(&r->drafts, i, stage, &draft, err);
+        const tm_graph_input *input;
+        status = tm_graph_inputs_make(&r->inputs, i, stage, &input, err);
         if (status == TM_OK)
-            status = survey(r, i, draft, pairs, &counts, err);
+            status = scan(r, i, input, pairs, &counts, err);
     }
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
@@ -163,7 +163,7 @@ static void find_warm_up(tm_replay_ranks *r) {
     int64_t first = INT64_MAX;
     int flags[2] = {0}; /* `any` and `joined` of tm_warm_up, each combined by OR over the ranks that
                            recorded the first step */
-    tm_drafts_rank *ranks = r->drafts.ranks;
+    tm_graph_inputs_rank *ranks = r->inputs.ranks;
     for (size_t i = 0; i < r->n; i++) {
         const tm_warm_up own = ranks[i].before;
         first = own.step < first ? own.step : first;
@@ -183,10 +183,10 @@ static void find_warm_up(tm_replay_ranks *r) {
 
 /* Returns how many participations rank i has. They start at index *next, because participations are
  * sorted by rank. */
-static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
-    const tm_replay_visit *v = r->visits.data;
+static size_t participants_of(const tm_replay_ranks *r, size_t i, size_t *next) {
+    const tm_replay_participant *v = r->participants.data;
     size_t n = 0;
-    while (*next + n < r->visits.n && v[*next + n].rank == r->timelines[i].rank)
+    while (*next + n < r->participants.n && v[*next + n].rank == r->timelines[i].rank)
         n++;
     return n;
 }
@@ -194,7 +194,7 @@ static size_t visits_of(const tm_replay_ranks *r, size_t i, size_t *next) {
 static tm_status build_graph(tm_replay_ranks *r, const tm_model_rank *rank, tm_error *err) {
     tm_graph *graph = &r->graphs[rank->index];
     if (r->alone)
-        return tm_graph_build(rank->recorded, rank->waits, rank->visits, rank->n, graph, err);
+        return tm_graph_build(rank->recorded, rank->waits, rank->participants, rank->n, graph, err);
     const tm_status status = tm_models_build(&r->models, rank, &r->places, graph, err);
     if (rank->index + 1 == r->n)
         tm_models_close(&r->models);
@@ -202,23 +202,23 @@ static tm_status build_graph(tm_replay_ranks *r, const tm_model_rank *rank, tm_e
 }
 
 static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
-                            const tm_replay_visit *visits, size_t n, tm_error *err) {
+                            const tm_replay_participant *participants, size_t n, tm_error *err) {
     tm_vec waits = TM_VEC(tm_part_wait);
     tm_recorded recorded;
-    const tm_draft *draft;
-    TM_TRY(tm_drafts_at(&r->drafts, i, &draft, err));
-    tm_status status = tm_recorded_make(draft, &r->base, &recorded, err);
+    const tm_graph_input *input;
+    TM_TRY(tm_graph_inputs_at(&r->inputs, i, &input, err));
+    tm_status status = tm_recorded_make(input, &r->base, &recorded, err);
     if (status == TM_OK && (!recorded.streams || recorded.blind.n > 0))
-        status = tm_pairs_pick(draft, pairs, &waits, err);
+        status = tm_pairs_pick(input, pairs, &waits, err);
     if (status == TM_OK && recorded.streams)
         status = tm_recorded_waits(&recorded, &waits, err);
-    const tm_model_rank rank = {&recorded, &waits, visits, n, (uint32_t)i};
+    const tm_model_rank rank = {&recorded, &waits, participants, n, (uint32_t)i};
     if (status == TM_OK)
         status = build_graph(r, &rank, err);
     assert(status != TM_OK || tm_graph_wrong(&r->graphs[i]) == 0);
-    const uint32_t leader = r->drafts.ranks[i].leader;
+    const uint32_t leader = r->inputs.ranks[i].leader;
     if (status == TM_OK && !r->graphs[i].in_batch)
-        status = tm_peers_collect(draft, &r->graphs[i], &r->places,
+        status = tm_peers_collect(input, &r->graphs[i], &r->places,
                                   leader == i ? NULL : &r->items[leader], &r->items[i], err);
     tm_recorded_free(&recorded);
     tm_vec_free(&waits);
@@ -257,14 +257,15 @@ static tm_status finish_rank(tm_replay_ranks *r, size_t i, tm_error *err) {
 static tm_status make_graphs(tm_replay_ranks *r, const tm_pairs *pairs, tm_error *err) {
     size_t next = 0;
     for (size_t i = 0; i < r->n; i++) {
-        const tm_replay_visit *visits = (const tm_replay_visit *)r->visits.data + next;
-        size_t n = visits_of(r, i, &next);
-        TM_TRY(make_graph(r, i, pairs, visits, n, err));
-        tm_drafts_done(&r->drafts, i);
+        const tm_replay_participant *participants =
+            (const tm_replay_participant *)r->participants.data + next;
+        size_t n = participants_of(r, i, &next);
+        TM_TRY(make_graph(r, i, pairs, participants, n, err));
+        tm_graph_inputs_done(&r->inputs, i);
         TM_TRY(finish_rank(r, i, err));
         next += n;
     }
-    tm_drafts_free(&r->drafts);
+    tm_graph_inputs_free(&r->inputs);
     return TM_OK;
 }
 
@@ -402,7 +403,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
 
 /* Frees the memory that only building the graphs needs. */
 static void free_parts(tm_replay_ranks *r) {
-    tm_drafts_free(&r->drafts);
+    tm_graph_inputs_free(&r->inputs);
     for (size_t i = 0; i < r->n && r->items; i++)
         tm_peer_items_free(&r->items[i]);
     free(r->items);
@@ -530,16 +531,16 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->extras = TM_VEC(tm_extra_row);
     ranks->models = TM_MODELS();
     ranks->workspace = calloc(1, sizeof *ranks->workspace);
-    ranks->visits = TM_VEC(tm_replay_visit);
+    ranks->participants = TM_VEC(tm_replay_participant);
     ranks->facts = TM_VEC(tm_replay_fact);
     ranks->host_times = TM_VEC(tm_host_time);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
     TM_TRY(find_cuts(ranks, err));
-    bool ok =
-        tm_drafts_open(&ranks->drafts, ranks->timelines, ranks->n, &ranks->base, ranks->names) &&
-        ranks->graphs && ranks->items && ranks->workspace;
+    bool ok = tm_graph_inputs_open(&ranks->inputs, ranks->timelines, ranks->n, &ranks->base,
+                                   ranks->names) &&
+              ranks->graphs && ranks->items && ranks->workspace;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->places.of_steps = ranks->n_ranks == 1 ? ranks->names : NULL;
@@ -551,9 +552,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
             sum_rank(ranks, i);
         return gather_facts(ranks, err);
     }
-    tm_status status = send_visits(ranks, err);
+    tm_status status = send_participants(ranks, err);
     if (status == TM_OK)
-        status = make_drafts(ranks, &pairs, err);
+        status = make_inputs(ranks, &pairs, err);
     if (status == TM_OK)
         find_warm_up(ranks);
     if (status == TM_OK)
@@ -572,7 +573,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = tm_mpi_works(ranks, &ranks->works, err);
     status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_events(ranks, err) : status, err);
     free_parts(ranks);
-    tm_vec_free(&ranks->visits);
+    tm_vec_free(&ranks->participants);
     tm_pages_give_back();
     return status;
 }
@@ -583,7 +584,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);
     tm_timebase_free(&ranks->base);
-    tm_vec_free(&ranks->visits);
+    tm_vec_free(&ranks->participants);
     tm_vec_free(&ranks->facts);
     tm_vec_free(&ranks->host_times);
     tm_models_free(&ranks->models);

@@ -30,16 +30,16 @@ typedef struct tm_replay_ranks {
     int64_t unmatched_ns; /* recorded time of this process's edges of kind TM_EDGE_COMM, except
                              those of batches */
     bool is_ops;          /* the traces contain operations instead of kernels */
-    bool warm_up;         /* graphs start with the warm-up (TM_STEP_LEAD_IN) */
-    tm_vec visits; /* vector of tm_replay_visit: participations of this process's ranks, sorted by
-                      rank */
-    tm_drafts drafts;     /* owned; recorded events; set only while graphs are built */
-    tm_peer_items *items; /* owned; [n] weights to compare; set only while graphs are built */
-    tm_graph *graphs;     /* owned; [n] graphs; the graph of a rank in a batch is empty */
-    bool packs;           /* after a rank's graph is built, the rank's events are packed
-                             (timeline/packed_events.h), and its graph is closed while it is not
-                             used, unless it may be the model of a batch */
-    bool alone;           /* no rank is in a batch */
+    bool warm_up;         /* graphs start with the warm-up (TM_STEP_WARM_UP) */
+    tm_vec participants; /* vector of tm_replay_participant: participations of this process's ranks,
+                      sorted by rank */
+    tm_graph_inputs inputs; /* owned; recorded events; set only while graphs are built */
+    tm_peer_items *items;   /* owned; [n] weights to compare; set only while graphs are built */
+    tm_graph *graphs;       /* owned; [n] graphs; the graph of a rank in a batch is empty */
+    bool packs;             /* after a rank's graph is built, the rank's events are packed
+                               (timeline/packed_events.h), and its graph is closed while it is not
+                               used, unless it may be the model of a batch */
+    bool alone;             /* no rank is in a batch */
     tm_models models;
     tm_peer_places places;
     tm_batch_workspace *workspace; /* owned */

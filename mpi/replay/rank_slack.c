@@ -50,7 +50,7 @@ static int64_t late_step(const finder *f, int64_t number) {
     return f->late[job->n_operations + tm_lower_bound(job->steps, job->n_steps, number)];
 }
 
-static int64_t late_visit(const finder *f, uint64_t operation) {
+static int64_t late_participant(const finder *f, uint64_t operation) {
     return f->late[tm_keys_find(&f->places, &operation)];
 }
 
@@ -65,21 +65,22 @@ static bool add_rank(finder *f, size_t i, const tm_graph *g, const tm_slack_time
 /* Finds the slack of a rank that is in no batch. */
 static bool find_rank(finder *f, size_t i) {
     const tm_graph *g = &f->r->graphs[i];
-    const tm_graph_visit *visits = g->visits.data;
+    const tm_graph_participant *participants = g->participants.data;
     const tm_graph_step *steps = g->steps.data;
     if (g->n_nodes == 0)
         return true;
-    int64_t *ends = malloc((g->visits.n + g->steps.n + 1) * sizeof *ends);
+    int64_t *ends = malloc((g->participants.n + g->steps.n + 1) * sizeof *ends);
     int64_t *late = malloc((g->n_nodes + 1) * sizeof *late);
     bool ok = ends && late;
-    for (size_t v = 0; v < g->visits.n && ok; v++)
-        ends[v] = late_visit(f, visits[v].operation);
+    for (size_t v = 0; v < g->participants.n && ok; v++)
+        ends[v] = late_participant(f, participants[v].operation);
     for (size_t k = 0; k < g->steps.n && ok; k++)
-        ends[g->visits.n + k] = late_step(f, steps[k].number);
+        ends[g->participants.n + k] = late_step(f, steps[k].number);
     if (ok) {
         const tm_slack_times times = {g->ns, late, 1};
         const int64_t below_ns = f->fixer->total_ns / NEAR;
-        ok = add_rank(f, i, g, &times, tm_slack_find(g, ends, ends + g->visits.n, below_ns, late));
+        ok = add_rank(f, i, g, &times,
+                      tm_slack_find(g, ends, ends + g->participants.n, below_ns, late));
     }
     free(ends);
     free(late);
@@ -92,21 +93,22 @@ static bool find_batch(finder *f, const tm_batch *batch) {
     const tm_graph_step *steps = g->steps.data;
     tm_batch_workspace *workspace = f->r->workspace;
     tm_slack slack[TM_LANES];
-    tm_batch_row *visits_ns = malloc((g->visits.n + 1) * sizeof *visits_ns);
+    tm_batch_row *participants_ns = malloc((g->participants.n + 1) * sizeof *participants_ns);
     int64_t *steps_ns = malloc((g->steps.n + 1) * sizeof *steps_ns);
-    bool ok = visits_ns && steps_ns && tm_batch_workspace_fit(workspace, batch);
-    for (size_t v = 0; v < g->visits.n && ok; v++)
+    bool ok = participants_ns && steps_ns && tm_batch_workspace_fit(workspace, batch);
+    for (size_t v = 0; v < g->participants.n && ok; v++)
         for (size_t k = 0; k < TM_LANES; k++)
-            visits_ns[v].ns[k] = late_visit(f, batch->visits[v].operation[k]);
+            participants_ns[v].ns[k] = late_participant(f, batch->participants[v].operation[k]);
     for (size_t k = 0; k < g->steps.n && ok; k++)
         steps_ns[k] = late_step(f, steps[k].number);
     if (ok)
-        tm_batch_slack(batch, visits_ns, steps_ns, f->fixer->total_ns / NEAR, workspace, slack);
+        tm_batch_slack(batch, participants_ns, steps_ns, f->fixer->total_ns / NEAR, workspace,
+                       slack);
     for (size_t k = 0; k < batch->n && ok; k++) {
         const tm_slack_times times = {&workspace->ns->ns[k], &workspace->peer->ns[k], TM_LANES};
         ok = add_rank(f, batch->index[k], g, &times, slack[k]);
     }
-    free(visits_ns);
+    free(participants_ns);
     free(steps_ns);
     return ok;
 }

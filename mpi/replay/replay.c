@@ -10,7 +10,7 @@
 #include "timeline/host_comm.h"
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {
-    return number != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, number));
+    return number != TM_STEP_WARM_UP && (!steps || tm_list_has(steps, number));
 }
 
 /* Sets the figures of the result that are sums over the job's ranks (time of communication,
@@ -65,10 +65,10 @@ static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_er
     tm_path_step *steps = result->path_steps.data;
     tm_path_piece *pieces = result->pieces.data;
     int64_t first = result->path_steps.n > 0 ? steps[0].number : 0, last = first;
-    size_t n = 0, n_pieces = 0, n_before = first == TM_STEP_LEAD_IN;
+    size_t n = 0, n_pieces = 0, n_before = first == TM_STEP_WARM_UP;
     for (size_t k = 0; k < result->path_steps.n; k++) {
         last = steps[k].number;
-        result->job_ns += last == TM_STEP_LEAD_IN ? 0 : steps[k].end_ns - steps[k].begin_ns;
+        result->job_ns += last == TM_STEP_WARM_UP ? 0 : steps[k].end_ns - steps[k].begin_ns;
         first = k == n_before ? last : first;
         if (is_asked_for(list, last))
             steps[n++] = steps[k];

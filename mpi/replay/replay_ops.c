@@ -10,11 +10,11 @@
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 
-typedef struct drafts {
+typedef struct inputs {
     tm_replay_ranks *r;
-    tm_ops_draft *v; /* owned; [r->n] */
+    tm_ops_input *v; /* owned; [r->n] */
     int self;
-} drafts;
+} inputs;
 
 static const char *metadata_of(const tm_replay_ranks *r, size_t i) {
     return tm_timeline_metadata(&r->timelines[i]).bytes;
@@ -40,7 +40,7 @@ static int member_origin(const void *record, int n_processes) {
 }
 
 /* Sends the members to the owners of their operations, and stores the answers of the owners. */
-static tm_status answer(drafts *d, tm_vec *members, tm_error *err) {
+static tm_status answer(inputs *d, tm_vec *members, tm_error *err) {
     tm_vec here = TM_VEC(tm_ops_member), back = TM_VEC(tm_ops_member);
     tm_status status = tm_mpi_shuffle(d->r->comm, members, member_owner, &here, err);
     if (status == TM_OK) {
@@ -56,7 +56,7 @@ static tm_status answer(drafts *d, tm_vec *members, tm_error *err) {
     return status;
 }
 
-static tm_status ask(drafts *d, bool ends, tm_error *err) {
+static tm_status ask(inputs *d, bool ends, tm_error *err) {
     tm_vec members = TM_VEC(tm_ops_member);
     bool ok = true;
     for (size_t i = 0; i < d->r->n && ok; i++)
@@ -69,7 +69,7 @@ static tm_status ask(drafts *d, bool ends, tm_error *err) {
     return status;
 }
 
-static tm_status find_ideal(const drafts *d, tm_ops_times *ideal, tm_error *err) {
+static tm_status find_ideal(const inputs *d, tm_ops_times *ideal, tm_error *err) {
     tm_vec own = TM_VEC(tm_ops_sample), all = TM_VEC(tm_ops_sample);
     bool ok = true;
     for (size_t i = 0; i < d->r->n && ok; i++)
@@ -84,16 +84,16 @@ static tm_status find_ideal(const drafts *d, tm_ops_times *ideal, tm_error *err)
     return status;
 }
 
-static tm_status make_drafts(drafts *d, tm_error *err) {
+static tm_status make_inputs(inputs *d, tm_error *err) {
     tm_status status = d->v ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < d->r->n && status == TM_OK; i++)
-        status = tm_ops_draft_make(&d->r->timelines[i], d->r->names, &d->r->base, &d->v[i], err);
+        status = tm_ops_input_make(&d->r->timelines[i], d->r->names, &d->r->base, &d->v[i], err);
     return tm_mpi_agree(d->r->comm, status, err);
 }
 
-static tm_status make_graphs(drafts *d, tm_error *err) {
+static tm_status make_graphs(inputs *d, tm_error *err) {
     tm_ops_times ideal = {{0}};
-    TM_TRY(make_drafts(d, err));
+    TM_TRY(make_inputs(d, err));
     TM_TRY(ask(d, true, err));
     TM_TRY(ask(d, false, err));
     TM_TRY(find_ideal(d, &ideal, err));
@@ -141,13 +141,13 @@ static tm_status settle(tm_replay_ranks *r, tm_error *err) {
 }
 
 tm_status tm_mpi_ops_graphs(tm_replay_ranks *ranks, tm_error *err) {
-    drafts d = {.r = ranks, .v = calloc(ranks->n + 1, sizeof *d.v)};
+    inputs d = {.r = ranks, .v = calloc(ranks->n + 1, sizeof *d.v)};
     MPI_Comm_rank(ranks->comm, &d.self);
     tm_status status = make_graphs(&d, err);
     if (status == TM_OK)
         status = settle(ranks, err);
     for (size_t i = 0; i < ranks->n && d.v; i++)
-        tm_ops_draft_free(&d.v[i]);
+        tm_ops_input_free(&d.v[i]);
     free(d.v);
     return status;
 }

@@ -39,7 +39,7 @@ static unsigned machine(void) {
     return (unsigned)tm_hash_mixed(hash, space, m > 0 ? (size_t)m : 0);
 }
 
-bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
+bool tm_temp_file_temporary_path(const char *path, char *out, size_t size) {
     int folder = folder_size(path);
     int n = snprintf(out, size, "%.*s.%s.%08x-%ld.tmerge-tmp", folder, path, path + folder,
                      machine(), (long)getpid());
@@ -49,27 +49,27 @@ bool tm_draft_temporary_path(const char *path, char *out, size_t size) {
     return fits;
 }
 
-bool tm_draft_create(tm_draft *draft, const char *path) {
-    size_t length = strlen(path), size = length + TM_DRAFT_LONGER;
-    *draft = (tm_draft){.path = malloc(length + 1), .temporary = malloc(size), .fd = -1};
-    if (!draft->path || !draft->temporary)
+bool tm_temp_file_create(tm_temp_file *temp, const char *path) {
+    size_t length = strlen(path), size = length + TM_TEMP_LONGER;
+    *temp = (tm_temp_file){.path = malloc(length + 1), .temporary = malloc(size), .fd = -1};
+    if (!temp->path || !temp->temporary)
         return false;
-    memcpy(draft->path, path, length + 1);
-    return tm_draft_temporary_path(path, draft->temporary, size);
+    memcpy(temp->path, path, length + 1);
+    return tm_temp_file_temporary_path(path, temp->temporary, size);
 }
 
 /* Opens a file without a name; returns -1 if that fails for any reason. Only Linux has such files
  * (the build defines _GNU_SOURCE for them): on other systems, files get the temporary name. */
-static int open_nameless(const tm_draft *draft) {
+static int open_nameless(const tm_temp_file *temp) {
     int fd = -1;
 #ifdef O_TMPFILE
     /* Cuts the temporary name "FOLDER/.NAME" to "FOLDER/.", because open needs the path of the
      * folder. */
-    char *slash = strrchr(draft->temporary, '/');
-    char *behind_dot = slash ? slash + 2 : draft->temporary + 1, kept = *behind_dot;
+    char *slash = strrchr(temp->temporary, '/');
+    char *behind_dot = slash ? slash + 2 : temp->temporary + 1, kept = *behind_dot;
     char link[LINK_MAX_CHARS];
     *behind_dot = '\0';
-    fd = open(draft->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
+    fd = open(temp->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
     *behind_dot = kept;
     link_of(fd, link);
     if (fd >= 0 && access(link, F_OK) != 0) {
@@ -77,7 +77,7 @@ static int open_nameless(const tm_draft *draft) {
         fd = -1;
     }
 #else
-    (void)draft;
+    (void)temp;
 #endif
     return fd;
 }
@@ -100,55 +100,54 @@ static bool is_left_over(int folder, const char *name, const char *base) {
            info.st_mtime < time(NULL) - DAY_S;
 }
 
-static void clear_left_over(tm_draft *draft) {
-    int size = folder_size(draft->path);
+static void clear_left_over(tm_temp_file *temp) {
+    int size = folder_size(temp->path);
     /* Cuts the path after its folder for opendir(), and restores it below. */
-    char kept = draft->temporary[size];
-    draft->temporary[size] = '\0';
-    DIR *folder = opendir(size > 0 ? draft->temporary : ".");
-    draft->temporary[size] = kept;
+    char kept = temp->temporary[size];
+    temp->temporary[size] = '\0';
+    DIR *folder = opendir(size > 0 ? temp->temporary : ".");
+    temp->temporary[size] = kept;
     const struct dirent *entry;
     /* cppcheck-suppress readdirCalled ; readdir_r is deprecated, and the stream is our own */
     while (folder && (entry = readdir(folder)))
-        if (is_left_over(dirfd(folder), entry->d_name, draft->path + size))
+        if (is_left_over(dirfd(folder), entry->d_name, temp->path + size))
             (void)unlinkat(dirfd(folder), entry->d_name, 0);
     if (folder)
         closedir(folder);
 }
 
-int tm_draft_open(tm_draft *draft) {
-    clear_left_over(draft);
-    if (unlink(draft->temporary) != 0 && errno != ENOENT)
+int tm_temp_file_open(tm_temp_file *temp) {
+    clear_left_over(temp);
+    if (unlink(temp->temporary) != 0 && errno != ENOENT)
         return errno;
-    draft->fd = open_nameless(draft);
-    if (draft->fd >= 0)
+    temp->fd = open_nameless(temp);
+    if (temp->fd >= 0)
         return 0;
     /* O_EXCL: fails if the name exists, for example as somebody else's link */
-    draft->fd =
-        open(draft->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
-    if (draft->fd < 0)
+    temp->fd = open(temp->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
+    if (temp->fd < 0)
         return errno;
-    draft->named = true;
+    temp->named = true;
     return 0;
 }
 
 /* Links the file under its temporary name: unlike rename, linkat cannot replace a file. */
-static int give_name(tm_draft *draft) {
+static int give_name(tm_temp_file *temp) {
     char link[LINK_MAX_CHARS];
-    link_of(draft->fd, link);
+    link_of(temp->fd, link);
     /* Another process may have made a file of this name. If the file cannot be removed, linkat
      * fails, too. */
-    (void)unlink(draft->temporary);
-    if (linkat(AT_FDCWD, link, AT_FDCWD, draft->temporary, AT_SYMLINK_FOLLOW) != 0)
+    (void)unlink(temp->temporary);
+    if (linkat(AT_FDCWD, link, AT_FDCWD, temp->temporary, AT_SYMLINK_FOLLOW) != 0)
         return errno;
-    draft->named = true;
+    temp->named = true;
     return 0;
 }
 
-/* Returns whether the temporary name still refers to the file that this draft wrote. */
-static bool is_own(const tm_draft *draft) {
+/* Returns whether the temporary name still refers to the file that this process wrote. */
+static bool is_own(const tm_temp_file *temp) {
     struct stat written, there;
-    return fstat(draft->fd, &written) == 0 && lstat(draft->temporary, &there) == 0 &&
+    return fstat(temp->fd, &written) == 0 && lstat(temp->temporary, &there) == 0 &&
            written.st_dev == there.st_dev && written.st_ino == there.st_ino;
 }
 
@@ -161,27 +160,27 @@ static int synchronise(int fd) {
                                                      synchronised, which is no failure */
 }
 
-int tm_draft_publish(tm_draft *draft) {
-    int failed = synchronise(draft->fd);
+int tm_temp_file_publish(tm_temp_file *temp) {
+    int failed = synchronise(temp->fd);
     if (failed)
         return failed;
-    failed = draft->named ? 0 : give_name(draft);
+    failed = temp->named ? 0 : give_name(temp);
     if (failed)
         return failed;
-    if (!is_own(draft))
+    if (!is_own(temp))
         return ENOENT;
-    if (rename(draft->temporary, draft->path) != 0)
+    if (rename(temp->temporary, temp->path) != 0)
         return errno;
-    draft->named = false;
+    temp->named = false;
     return 0;
 }
 
-void tm_draft_discard(tm_draft *draft) {
-    if (draft->named)
-        (void)unlink(draft->temporary);
-    if (draft->fd >= 0)
-        (void)close(draft->fd);
-    free(draft->temporary);
-    free(draft->path);
-    *draft = (tm_draft){.fd = -1};
+void tm_temp_file_discard(tm_temp_file *temp) {
+    if (temp->named)
+        (void)unlink(temp->temporary);
+    if (temp->fd >= 0)
+        (void)close(temp->fd);
+    free(temp->temporary);
+    free(temp->path);
+    *temp = (tm_temp_file){.fd = -1};
 }

@@ -126,10 +126,10 @@ static double shortest_window(const tm_fit_state *state, size_t n) {
 }
 
 /**
- * Sets aside the ends that no plausible clock near the current fit explains. They do not count as
+ * Leaves out the ends that no plausible clock near the current fit explains. They do not count as
  * anchors until tm_fit_take_back is called. Otherwise, such ends far from the middle of the window
  * would pull the drift towards themselves until they seem to fit.
- * @param n  set to the number of ends set aside, over all processes
+ * @param n  set to the number of ends left out, over all processes
  */
 tm_status tm_fit_compress(tm_fit_state *state, int64_t *n, tm_error *err) {
     *n = 0;

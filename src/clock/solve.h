@@ -6,9 +6,9 @@
 
 /** An anchor of the current event: the end of one domain, on the domain's clock. */
 typedef struct tm_anchor {
-    size_t row;     /* index into this process's rows */
-    size_t place;   /* index among the anchors of the event, counting those that tm_fit_compress set
-                       aside */
+    size_t row;   /* index into this process's rows */
+    size_t place; /* index among the anchors of the event, counting those that tm_fit_compress left
+                     out */
     int32_t domain; /* index of the domain; ascending within an event */
     double x;       /* (time - middle of the domain's window) / reach */
     double y;       /* [ns] true time according to the current fit */

@@ -123,7 +123,7 @@ typedef struct tm_export_launch {
 } tm_export_launch;
 
 /** Facts about a rank's events, collected before they are written. */
-typedef struct tm_export_survey {
+typedef struct tm_export_scan {
     tm_vec launches; /* vector of tm_export_launch: the rank's launches, ascending by call, then by
                         row */
     tm_vec begins;   /* vector of int64_t: start of each launch's call on the job's clock */
@@ -132,27 +132,27 @@ typedef struct tm_export_survey {
      * vector is empty if all rows are in the window. */
     tm_vec taken;
     int64_t n_taken;
-} tm_export_survey;
+} tm_export_scan;
 
-#define TM_EXPORT_SURVEY()                                                                         \
-    ((tm_export_survey){.launches = TM_VEC(tm_export_launch),                                      \
-                        .begins = TM_VEC(int64_t),                                                 \
-                        .taken = TM_VEC(uint8_t)})
+#define TM_EXPORT_SCAN()                                                                           \
+    ((tm_export_scan){.launches = TM_VEC(tm_export_launch),                                        \
+                      .begins = TM_VEC(int64_t),                                                   \
+                      .taken = TM_VEC(uint8_t)})
 
 /**
  * Scans the events of a rank. If @p begins is set, the starts of calls are also collected, which
  * tm_export_call_begin needs.
  * @return TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
-tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
+tm_status tm_export_look(tm_export_scan *scan, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) TM_MUST_CHECK;
-void tm_export_survey_free(tm_export_survey *survey);
+void tm_export_scan_free(tm_export_scan *scan);
 
 /** Returns whether an event is in the window. */
-bool tm_export_takes(const tm_export_survey *survey, uint32_t row);
+bool tm_export_takes(const tm_export_scan *scan, uint32_t row);
 
 /** Returns the start of a call that launched something, on the job's clock. */
-int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call);
+int64_t tm_export_call_begin(tm_export_scan *scan, uint32_t call);
 
 /** Returns whether an event overlaps the half-open window. It is then exported whole, because
  * cutting an event would invent times. An event without duration counts at its start. */

@@ -18,10 +18,10 @@ enum { SECOND_NS = 1000000000 };
 
 typedef struct chrome {
     int64_t base_ns;
-    size_t n_ranks;          /* ranks to write */
-    bool begun;              /* the text before the first event has been written */
-    bool any;                /* at least one entry of traceEvents has been written */
-    tm_export_survey survey; /* events of the current rank */
+    size_t n_ranks;      /* ranks to write */
+    bool begun;          /* the text before the first event has been written */
+    bool any;            /* at least one entry of traceEvents has been written */
+    tm_export_scan scan; /* events of the current rank */
     /* metadata of the ranks written so far; only used if there are several ranks */
     tm_out members;
 } chrome;
@@ -32,7 +32,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
     chrome *c = x->state;
     (void)err;
     c->members = TM_OUT();
-    c->survey = TM_EXPORT_SURVEY();
+    c->scan = TM_EXPORT_SCAN();
     int64_t into = x->job->begin_ns % SECOND_NS;
     c->base_ns = x->job->begin_ns - (into < 0 ? into + SECOND_NS : into);
     for (size_t i = 0; i < x->job->n_ranks; i++)
@@ -248,9 +248,9 @@ static void put_arrow(tm_export *x, const tm_timeline *timeline, const tm_export
     chrome *c = x->state;
     uint32_t call = event->call;
     int64_t id = x->first_row[tm_export_rank_index(x->job, timeline->rank)] + event->row;
-    if (call == TM_NO_EVENT || !tm_export_takes(&c->survey, call))
+    if (call == TM_NO_EVENT || !tm_export_takes(&c->scan, call))
         return;
-    put_arrow_end(x, timeline, call, tm_export_call_begin(&c->survey, call), "s", id);
+    put_arrow_end(x, timeline, call, tm_export_call_begin(&c->scan, call), "s", id);
     put_arrow_end(x, timeline, event->row, event->begin_ns, "f", id);
 }
 
@@ -259,8 +259,8 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     tm_export_walk walk;
     /* Counts the events before writing, so that too large an export fails at once and not after
      * minutes. */
-    TM_TRY(tm_export_look(&c->survey, x, timeline, true, err));
-    if (x->n_events + c->survey.n_taken > EVENTS_MAX)
+    TM_TRY(tm_export_look(&c->scan, x, timeline, true, err));
+    if (x->n_events + c->scan.n_taken > EVENTS_MAX)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                        "there are over %d events, more than any viewer opens as Chrome's JSON: use "
                        "--format perfetto, or choose fewer events with --from, --to and --rank",
@@ -303,7 +303,7 @@ static tm_status end(tm_export *x, tm_error *err) {
 static void destroy(tm_export *x) {
     chrome *c = x->state;
     tm_vec_free(&c->members.bytes);
-    tm_export_survey_free(&c->survey);
+    tm_export_scan_free(&c->scan);
 }
 
 const tm_export_format tm_export_chrome = {

@@ -40,7 +40,7 @@ static tm_status begin(tm_export *x, tm_error *err) {
     *p = (tm_perfetto){.block = TM_PROTO(),
                        .nest = TM_NEST(),
                        .counters = TM_VEC(tm_perfetto_counter),
-                       .survey = TM_EXPORT_SURVEY(),
+                       .scan = TM_EXPORT_SCAN(),
                        .text = TM_OUT(),
                        .interned = malloc(tm_names_count(x->job->names) / 8 + 1)};
     if (!p->interned)
@@ -66,16 +66,16 @@ static uint64_t operation_flow(const tm_export *x, const tm_collective_attr *c) 
  */
 static void put_flows(tm_export *x, const tm_export_event *event) {
     tm_perfetto *p = x->state;
-    const tm_export_survey *survey = &p->survey;
+    const tm_export_scan *scan = &p->scan;
     uint32_t call = event->call;
-    if (call != TM_NO_EVENT && tm_export_takes(survey, call))
+    if (call != TM_NO_EVENT && tm_export_takes(scan, call))
         tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, event->row));
-    const tm_export_launch *launches = survey->launches.data;
-    size_t n = survey->launches.n;
+    const tm_export_launch *launches = scan->launches.data;
+    size_t n = scan->launches.n;
     while (p->next_launch < n && launches[p->next_launch].call < event->row)
         p->next_launch++;
     for (size_t i = p->next_launch; i < n && launches[i].call == event->row; i++)
-        if (tm_export_takes(survey, launches[i].row))
+        if (tm_export_takes(scan, launches[i].row))
             tm_proto_fixed64(&p->block, EVENT_FLOW, launch_flow(p->first_row, launches[i].row));
     const tm_collective_attr *c = event->collective;
     if (c && c->first_rank >= 0)
@@ -128,25 +128,25 @@ static void put_end(tm_perfetto *p, uint64_t track, int64_t time_ns) {
 }
 
 /* Writes the ends of the sub-track's events that end by @p now_ns. */
-static void close_lane(tm_perfetto *p, tm_lane *lane, int64_t now_ns) {
+static void close_subtrack(tm_perfetto *p, tm_subtrack *subtrack, int64_t now_ns) {
     int64_t end_ns;
-    while (tm_lane_close(lane, now_ns, &end_ns))
-        put_end(p, lane->id, end_ns);
+    while (tm_subtrack_close(subtrack, now_ns, &end_ns))
+        put_end(p, subtrack->id, end_ns);
 }
 
 /* Writes an event on a sub-track. Perfetto's track for the sub-track is created only when its first
  * event is written, so that Perfetto shows no empty tracks. */
-static tm_status put_on_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track,
-                             const tm_export_event *event, tm_error *err) {
+static tm_status put_on_subtrack(tm_export *x, const tm_timeline *timeline, const tm_track *track,
+                                 const tm_export_event *event, tm_error *err) {
     tm_perfetto *p = x->state;
-    tm_lane *lane = tm_nest_place(&p->nest, event->begin_ns, event->end_ns);
-    if (!lane)
+    tm_subtrack *subtrack = tm_nest_place(&p->nest, event->begin_ns, event->end_ns);
+    if (!subtrack)
         return tm_fail_memory(err);
-    if (lane->id == 0)
-        lane->id = tm_perfetto_lane(x, timeline, track);
-    close_lane(p, lane, event->begin_ns);
-    put_event(x, timeline, event, lane->id);
-    if (event->kind == TM_DURATION && !tm_lane_open(lane, event->end_ns))
+    if (subtrack->id == 0)
+        subtrack->id = tm_perfetto_subtrack(x, timeline, track);
+    close_subtrack(p, subtrack, event->begin_ns);
+    put_event(x, timeline, event, subtrack->id);
+    if (event->kind == TM_DURATION && !tm_subtrack_open(subtrack, event->end_ns))
         return tm_fail_memory(err);
     return TM_OK;
 }
@@ -165,14 +165,14 @@ static tm_status put_track(tm_export *x, tm_export_walk *walk, const tm_track *t
                            walk->timeline->rank);
         tm_perfetto_counters(x, track, event);
         if (event->kind != TM_COUNTER)
-            TM_TRY(put_on_lane(x, walk->timeline, track, event, err));
+            TM_TRY(put_on_subtrack(x, walk->timeline, track, event, err));
         x->n_events++;
         TM_TRY(tm_perfetto_pack(x, false, err));
     }
     TM_TRY(walk->status);
-    tm_lane *lanes = p->nest.lanes.data;
+    tm_subtrack *subtracks = p->nest.subtracks.data;
     for (size_t i = 0; i < p->nest.n_used; i++)
-        close_lane(p, &lanes[i], INT64_MAX);
+        close_subtrack(p, &subtracks[i], INT64_MAX);
     return TM_OK;
 }
 
@@ -220,7 +220,7 @@ static tm_status rank(tm_export *x, const tm_timeline *timeline, tm_error *err) 
     p->counters.n = 0;
     memset(p->interned, 0, tm_names_count(x->job->names) / 8 + 1);
     p->next_launch = 0;
-    TM_TRY(tm_export_look(&p->survey, x, timeline, false, err));
+    TM_TRY(tm_export_look(&p->scan, x, timeline, false, err));
     tm_perfetto_begin_rank(x, timeline);
     put_steps(x, timeline);
     tm_export_walk_begin(&walk, x, timeline, err);
@@ -241,7 +241,7 @@ static void destroy(tm_export *x) {
     tm_vec_free(&p->text.bytes);
     tm_nest_free(&p->nest);
     free(p->interned);
-    tm_export_survey_free(&p->survey);
+    tm_export_scan_free(&p->scan);
 }
 
 const tm_export_format tm_export_perfetto = {

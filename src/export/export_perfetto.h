@@ -70,7 +70,7 @@ typedef struct tm_perfetto {
     uint64_t rank_id;  /* id of the rank's process track */
     uint8_t *interned; /* [number of names / 8 + 1] a bit for each name, set if it is interned
                           in the sequence */
-    tm_export_survey survey;
+    tm_export_scan scan;
     size_t next_launch; /* index of the first launch whose call the walk has not passed yet */
     tm_nest nest;
     tm_vec counters; /* tm_perfetto_counter elements: the counters of the rank */
@@ -107,7 +107,7 @@ void tm_perfetto_begin_rank(tm_export *x, const tm_timeline *timeline);
 uint64_t tm_perfetto_track(tm_perfetto *p, tm_text name, int place);
 
 /** Makes a sub-track for a track of the timeline. Returns the id of the sub-track. */
-uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track);
+uint64_t tm_perfetto_subtrack(tm_export *x, const tm_timeline *timeline, const tm_track *track);
 
 /** Writes the values of an event's counters, each in its own packet. */
 void tm_perfetto_counters(tm_export *x, const tm_track *track, const tm_export_event *event);

@@ -142,7 +142,7 @@ static void put_origin(tm_export *x, const tm_track *track) {
 }
 
 /* Perfetto shows sub-tracks with the same name and parent as one track. */
-uint64_t tm_perfetto_lane(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
+uint64_t tm_perfetto_subtrack(tm_export *x, const tm_timeline *timeline, const tm_track *track) {
     tm_perfetto *p = x->state;
     char made[96];
     tm_text name = tm_names_text(x->job->names, track->thread_name);

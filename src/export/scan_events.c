@@ -17,18 +17,18 @@ static bool is_whole(const tm_export_job *job) {
     return job->from_ns == INT64_MIN && job->to_ns == INT64_MAX;
 }
 
-static bool add_launches(tm_export_survey *survey, const tm_timeline *piece, size_t first) {
+static bool add_launches(tm_export_scan *scan, const tm_timeline *piece, size_t first) {
     for (size_t i = 0; i < piece->n_events; i++) {
         const tm_export_launch launch = {piece->launch[i], (uint32_t)(first + i)};
-        if (launch.call != TM_NO_EVENT && !tm_vec_append(&survey->launches, &launch, 1))
+        if (launch.call != TM_NO_EVENT && !tm_vec_append(&scan->launches, &launch, 1))
             return false;
     }
     return true;
 }
 
-static void take_rows(tm_export_survey *survey, const tm_export_job *job,
-                      const tm_rank_clock *clock, const tm_timeline *piece, size_t first) {
-    uint8_t *taken = survey->taken.data;
+static void take_rows(tm_export_scan *scan, const tm_export_job *job, const tm_rank_clock *clock,
+                      const tm_timeline *piece, size_t first) {
+    uint8_t *taken = scan->taken.data;
     for (size_t i = 0; i < piece->n_events; i++) {
         int64_t begin_ns = tm_rank_clock_true(clock, piece->begin_ns[i]);
         int64_t end_ns = piece->duration_ns[i] == 0
@@ -37,68 +37,68 @@ static void take_rows(tm_export_survey *survey, const tm_export_job *job,
         if (!tm_export_in_window(job, begin_ns, end_ns))
             continue;
         taken[(first + i) / 8] |= (uint8_t)(1u << (first + i) % 8);
-        survey->n_taken++;
+        scan->n_taken++;
     }
 }
 
 /* Adds the starts of the calls in a piece. Launches are sorted by call, in the order of the rows.
  */
-static bool add_begins(tm_export_survey *survey, const tm_rank_clock *clock,
-                       const tm_timeline *piece, size_t first) {
-    const tm_export_launch *launches = survey->launches.data;
+static bool add_begins(tm_export_scan *scan, const tm_rank_clock *clock, const tm_timeline *piece,
+                       size_t first) {
+    const tm_export_launch *launches = scan->launches.data;
     size_t end = first + piece->n_events;
-    for (size_t i = survey->begins.n; i < survey->launches.n && launches[i].call < end; i++) {
+    for (size_t i = scan->begins.n; i < scan->launches.n && launches[i].call < end; i++) {
         int64_t begin_ns = tm_rank_clock_true(clock, piece->begin_ns[launches[i].call - first]);
-        if (!tm_vec_append(&survey->begins, &begin_ns, 1))
+        if (!tm_vec_append(&scan->begins, &begin_ns, 1))
             return false;
     }
     return true;
 }
 
-static bool make_taken(tm_export_survey *survey, size_t n) {
-    if (!tm_vec_append(&survey->taken, NULL, n / 8 + 1))
+static bool make_taken(tm_export_scan *scan, size_t n) {
+    if (!tm_vec_append(&scan->taken, NULL, n / 8 + 1))
         return false;
-    memset(survey->taken.data, 0, n / 8 + 1);
+    memset(scan->taken.data, 0, n / 8 + 1);
     return true;
 }
 
-tm_status tm_export_look(tm_export_survey *survey, const tm_export *x, const tm_timeline *timeline,
+tm_status tm_export_look(tm_export_scan *scan, const tm_export *x, const tm_timeline *timeline,
                          bool begins, tm_error *err) {
     const bool whole = is_whole(x->job);
     const tm_timeline *piece = NULL;
     size_t first = 0, n = timeline->n_events;
-    survey->launches.n = survey->begins.n = survey->taken.n = survey->at = 0;
-    survey->n_taken = whole ? (int64_t)n : 0;
-    if (!whole && !make_taken(survey, n))
+    scan->launches.n = scan->begins.n = scan->taken.n = scan->at = 0;
+    scan->n_taken = whole ? (int64_t)n : 0;
+    if (!whole && !make_taken(scan, n))
         return tm_fail_memory(err);
     for (size_t row = 0; row < n; row = first + piece->n_events) {
         TM_TRY(tm_event_rows_next(x->rows, timeline,
                                   whole ? TM_ROWS_LAUNCHES : TM_ROWS_LAUNCHES | TM_ROWS_TIMES,
                                   &first, &piece, err));
-        if (!add_launches(survey, piece, first))
+        if (!add_launches(scan, piece, first))
             return tm_fail_memory(err);
         if (!whole)
-            take_rows(survey, x->job, &timeline->clock, piece, first);
+            take_rows(scan, x->job, &timeline->clock, piece, first);
     }
-    tm_sort(survey->launches.data, survey->launches.n, sizeof(tm_export_launch), by_call);
+    tm_sort(scan->launches.data, scan->launches.n, sizeof(tm_export_launch), by_call);
     piece = NULL;
     for (size_t row = 0; begins && row < n; row = first + piece->n_events) {
         TM_TRY(tm_event_rows_next(x->rows, timeline, TM_ROWS_TIMES, &first, &piece, err));
-        if (!add_begins(survey, &timeline->clock, piece, first))
+        if (!add_begins(scan, &timeline->clock, piece, first))
             return tm_fail_memory(err);
     }
     return TM_OK;
 }
 
-void tm_export_survey_free(tm_export_survey *survey) {
-    tm_vec_free(&survey->launches);
-    tm_vec_free(&survey->begins);
-    tm_vec_free(&survey->taken);
+void tm_export_scan_free(tm_export_scan *scan) {
+    tm_vec_free(&scan->launches);
+    tm_vec_free(&scan->begins);
+    tm_vec_free(&scan->taken);
 }
 
-bool tm_export_takes(const tm_export_survey *survey, uint32_t row) {
-    const uint8_t *taken = survey->taken.data;
-    return survey->taken.n == 0 || (taken[row / 8] >> row % 8 & 1);
+bool tm_export_takes(const tm_export_scan *scan, uint32_t row) {
+    const uint8_t *taken = scan->taken.data;
+    return scan->taken.n == 0 || (taken[row / 8] >> row % 8 & 1);
 }
 
 static bool is_earlier(const void *launch, const void *call) {
@@ -107,13 +107,13 @@ static bool is_earlier(const void *launch, const void *call) {
 
 /* Searches first after the previous result: most events of a stream are launched soon after the
  * event before them. */
-int64_t tm_export_call_begin(tm_export_survey *survey, uint32_t call) {
+int64_t tm_export_call_begin(tm_export_scan *scan, uint32_t call) {
     enum { NEAR = 8 };
-    const tm_export_launch *launches = survey->launches.data;
-    size_t end = survey->at + NEAR < survey->launches.n ? survey->at + NEAR : survey->launches.n;
-    while (survey->at < end && launches[survey->at].call < call)
-        survey->at++;
-    if (survey->at == end || launches[survey->at].call != call)
-        survey->at = tm_bisect(launches, survey->launches.n, sizeof *launches, &call, is_earlier);
-    return ((const int64_t *)survey->begins.data)[survey->at];
+    const tm_export_launch *launches = scan->launches.data;
+    size_t end = scan->at + NEAR < scan->launches.n ? scan->at + NEAR : scan->launches.n;
+    while (scan->at < end && launches[scan->at].call < call)
+        scan->at++;
+    if (scan->at == end || launches[scan->at].call != call)
+        scan->at = tm_bisect(launches, scan->launches.n, sizeof *launches, &call, is_earlier);
+    return ((const int64_t *)scan->begins.data)[scan->at];
 }

@@ -7,7 +7,7 @@
 #include "tmerge/timeline.h"
 
 typedef struct decider {
-    tm_claim *v;
+    tm_trace_rank *v;
     size_t n;
     int64_t *named;    /* [n] rank according to each trace's name; -1 if the name has none */
     bool names_decide; /* names take precedence over reported ranks */
@@ -108,7 +108,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
     tm_vec by_reported = TM_VEC(pair), by_name = TM_VEC(pair);
     bool ok = true, named = true, any = any_device(d);
     for (size_t i = 0; i < d->n && ok; i++) {
-        const tm_claim *c = &d->v[i];
+        const tm_trace_rank *c = &d->v[i];
         if (c->reported < 0 || c->mapped >= 0 || c->is_copy || (any && !c->has_device))
             continue;
         named = named && d->named[i] >= 0;
@@ -122,7 +122,7 @@ static tm_status compare_names(decider *d, tm_error *err) {
 }
 
 static int64_t rank_of(const decider *d, size_t i) {
-    const tm_claim *c = &d->v[i];
+    const tm_trace_rank *c = &d->v[i];
     bool has_number = tm_rank_of_label(&c->label) >= 0;
     return c->mapped >= 0                        ? c->mapped
            : d->names_decide && d->named[i] >= 0 ? d->named[i]
@@ -131,16 +131,16 @@ static int64_t rank_of(const decider *d, size_t i) {
                                                  : -1;
 }
 
-static bool overlap(const tm_claim *a, const tm_claim *b) {
+static bool overlap(const tm_trace_rank *a, const tm_trace_rank *b) {
     return a->begin_ns < b->end_ns && b->begin_ns < a->end_ns;
 }
 
 /* Returns whether another trace has the rank of @p c. Copies, unreadable traces and traces without
  * device work do not count. The other trace must overlap with @p c in time, unless @p at_any_time
  * is set. */
-static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
+static bool has_other(const decider *d, const tm_trace_rank *c, bool at_any_time) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *other = &d->v[i];
+        const tm_trace_rank *other = &d->v[i];
         if (other != c && !other->is_bad && !other->is_copy && other->has_device &&
             other->rank == c->rank && (at_any_time || overlap(other, c)))
             return true;
@@ -151,7 +151,7 @@ static bool has_other(const decider *d, const tm_claim *c, bool at_any_time) {
 /* Returns whether a trace has a rank only because the word "worker" and a number are in its name,
  * although a trace with device work has a name without this word. The trace is then probably from a
  * data loader. */
-static bool is_only_worker(const decider *d, const tm_claim *c) {
+static bool is_only_worker(const decider *d, const tm_trace_rank *c) {
     bool others = false;
     for (size_t i = 0; i < d->n && !others; i++)
         others = d->v[i].has_device && !d->v[i].is_bad && d->v[i].label.of[TM_WORD_WORKER] < 0;
@@ -164,25 +164,25 @@ static bool is_only_worker(const decider *d, const tm_claim *c) {
 static void find_helpers(decider *d) {
     bool any = any_device(d);
     for (size_t i = 0; i < d->n && any; i++) {
-        tm_claim *c = &d->v[i];
+        tm_trace_rank *c = &d->v[i];
         if (c->is_bad || c->has_device || c->mapped >= 0)
             continue;
         bool beyond = d->limit > 0 && c->rank >= d->limit && !d->names_decide && c->reported < 0;
         if (c->rank < 0 || beyond || is_only_worker(d, c) || has_other(d, c, false))
-            c->fate = TM_CLAIM_HELPER;
+            c->fate = TM_RANK_HELPER;
     }
 }
 
 static void find_copies(decider *d) {
     for (size_t i = 0; i < d->n; i++)
-        if (d->v[i].is_copy && d->v[i].rank >= 0 && d->v[i].fate == TM_CLAIM_KEPT &&
+        if (d->v[i].is_copy && d->v[i].rank >= 0 && d->v[i].fate == TM_RANK_KEPT &&
             has_other(d, &d->v[i], true))
-            d->v[i].fate = TM_CLAIM_COVERED;
+            d->v[i].fate = TM_RANK_COVERED;
 }
 
 typedef struct slot {
     int64_t rank, reported, replica;
-    tm_claim *claim;
+    tm_trace_rank *trace;
 } slot;
 
 static int by_slot(const void *a, const void *b) {
@@ -193,9 +193,9 @@ static int by_slot(const void *a, const void *b) {
 
 static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_claim *c = &d->v[i];
+        tm_trace_rank *c = &d->v[i];
         c->replica = -1;
-        if (c->is_bad || c->fate != TM_CLAIM_KEPT || c->reported < 0)
+        if (c->is_bad || c->fate != TM_RANK_KEPT || c->reported < 0)
             continue;
         const slot own = {c->rank, c->reported, 0, c};
         if (!tm_vec_append(out, &own, 1))
@@ -219,11 +219,11 @@ static int64_t count_blocks(slot *v, size_t n) {
 
 static void take_names(slot *v, size_t n) {
     for (size_t i = 0; i < n; i++)
-        v[i].replica = or_0(v[i].claim->label.of[TM_WORD_DP]);
+        v[i].replica = or_0(v[i].trace->label.of[TM_WORD_DP]);
 }
 
-/* Sets *sound to whether pairs (replica, reported rank) and job ranks correspond one to one. */
-static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err) {
+/* Sets *valid to whether pairs (replica, reported rank) and job ranks correspond one to one. */
+static tm_status check_slots(const slot *v, size_t n, bool *valid, tm_error *err) {
     tm_vec reported = TM_VEC(pair), ranks = TM_VEC(pair);
     bool ok = true;
     for (size_t i = 0; i < n && ok; i++) {
@@ -231,7 +231,7 @@ static tm_status check_slots(const slot *v, size_t n, bool *sound, tm_error *err
         ok = tm_vec_append(&reported, &(pair){place, v[i].rank, i}, 1) &&
              tm_vec_append(&ranks, &(pair){v[i].rank, place, i}, 1);
     }
-    *sound = ok && !any_differ(&reported) && !any_differ(&ranks);
+    *valid = ok && !any_differ(&reported) && !any_differ(&ranks);
     tm_vec_free(&reported);
     tm_vec_free(&ranks);
     return ok ? TM_OK : tm_fail_memory(err);
@@ -244,15 +244,15 @@ static int by_move(const void *a, const void *b) {
 }
 
 /* Sets the replica of each trace. If the reported ranks of a replica differ from the job's ranks,
- * adds a move for each of its traces. Adds no moves unless @p sound is set. */
-static tm_status add_moves(slot *v, size_t n, bool sound, tm_vec *moves, tm_error *err) {
+ * adds a move for each of its traces. Adds no moves unless @p valid is set. */
+static tm_status add_moves(slot *v, size_t n, bool valid, tm_vec *moves, tm_error *err) {
     for (size_t i = 0; i < n; i++) {
-        bool moved = !sound;
+        bool moved = !valid;
         for (size_t k = 0; k < n && !moved; k++)
             moved = v[k].replica == v[i].replica && v[k].rank != v[k].reported;
-        v[i].claim->replica = moved ? v[i].replica : -1;
+        v[i].trace->replica = moved ? v[i].replica : -1;
         const tm_rank_move move = {v[i].replica, v[i].reported, v[i].rank};
-        if (moved && sound && !tm_vec_append(moves, &move, 1))
+        if (moved && valid && !tm_vec_append(moves, &move, 1))
             return tm_fail_memory(err);
     }
     if (moves->n > 1)
@@ -280,21 +280,21 @@ static int64_t most_of_one(const slot *v, size_t n) {
  * Adds no moves if this cannot be found out. */
 static tm_status place_slots(decider *d, slot *v, size_t n, tm_vec *moves, tm_error *err) {
     int64_t most = most_of_one(v, n);
-    bool sound = false;
+    bool valid = false;
     if (most > 1 && d->limit > v[n - 1].rank)
         return TM_OK; /* the reported world size includes all ranks, so groups use the job's
                          ranks */
     if (most == 1 || count_blocks(v, n) == most)
-        TM_TRY(check_slots(v, n, &sound, err));
-    if (!sound && most > 1) {
+        TM_TRY(check_slots(v, n, &valid, err));
+    if (!valid && most > 1) {
         take_names(v, n);
-        TM_TRY(check_slots(v, n, &sound, err));
+        TM_TRY(check_slots(v, n, &valid, err));
     }
-    if (sound && most > 1 && d->limit > 0)
+    if (valid && most > 1 && d->limit > 0)
         d->limit *= most;
     d->limit = d->limit > 0 && d->limit <= v[n - 1].rank ? v[n - 1].rank + 1 : d->limit;
     d->world = d->limit > d->world ? d->limit : d->world;
-    return add_moves(v, n, sound, moves, err);
+    return add_moves(v, n, valid, moves, err);
 }
 
 static tm_status find_moves(decider *d, tm_vec *moves, tm_error *err) {
@@ -315,22 +315,22 @@ static tm_status find_places(decider *d, tm_error *err) {
     tm_vec taken = TM_VEC(int64_t);
     bool ok = true;
     for (size_t i = 0; i < d->n && ok; i++)
-        if (d->v[i].fate == TM_CLAIM_KEPT && d->v[i].rank >= 0)
+        if (d->v[i].fate == TM_RANK_KEPT && d->v[i].rank >= 0)
             ok = tm_vec_append(&taken, &d->v[i].rank, 1);
     const int64_t *v = taken.data;
     if (ok)
         tm_sort_values(taken.data, taken.n);
     int64_t next = 0;
     for (size_t i = 0, k = 0; i < d->n && ok; i++) {
-        tm_claim *c = &d->v[i];
-        if (c->fate != TM_CLAIM_KEPT || c->rank >= 0)
+        tm_trace_rank *c = &d->v[i];
+        if (c->fate != TM_RANK_KEPT || c->rank >= 0)
             continue;
         for (; k < taken.n && v[k] <= next; k++)
             next += v[k] == next;
         c->by_place = !c->is_bad;
         c->rank = next++;
         if (d->limit > 0 && c->rank >= d->limit && !c->is_bad)
-            c->fate = TM_CLAIM_NO_RANK;
+            c->fate = TM_RANK_NO_RANK;
     }
     tm_vec_free(&taken);
     return ok ? TM_OK : tm_fail_memory(err);
@@ -338,32 +338,32 @@ static tm_status find_places(decider *d, tm_error *err) {
 
 static void find_world(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *c = &d->v[i];
+        const tm_trace_rank *c = &d->v[i];
         d->world = c->world_size > d->world ? c->world_size : d->world;
         d->limit = c->reported >= 0 && c->world_size > d->limit ? c->world_size : d->limit;
     }
 }
 
 /* Returns the reason why the rank that a trace has in its communicator may not be its rank in the
- * job. Returns TM_CLAIM_KEPT if there is no such reason. */
-static tm_claim_fate fate_of_some(const decider *d, const tm_claim *c) {
+ * job. Returns TM_RANK_KEPT if there is no such reason. */
+static tm_rank_fate fate_of_some(const decider *d, const tm_trace_rank *c) {
     if (c->reported < 0)
-        return TM_CLAIM_NO_WORLD;
+        return TM_RANK_NO_WORLD;
     if (c->world_size < d->world)
-        return TM_CLAIM_SMALLER;
+        return TM_RANK_SMALLER;
     for (size_t i = 0; i < d->n; i++) {
-        const tm_claim *other = &d->v[i];
+        const tm_trace_rank *other = &d->v[i];
         if (other != c && other->of_communicator && other->reported == c->reported &&
             other->mapped < 0 && overlap(other, c))
-            return TM_CLAIM_TWICE;
+            return TM_RANK_TWICE;
     }
-    return TM_CLAIM_KEPT;
+    return TM_RANK_KEPT;
 }
 
 /* Sets the fate of traces that have events, but only a rank within a communicator. */
 static void find_worlds(decider *d) {
     for (size_t i = 0; i < d->n; i++) {
-        tm_claim *c = &d->v[i];
+        tm_trace_rank *c = &d->v[i];
         if (c->of_communicator && c->mapped < 0 && c->begin_ns < c->end_ns && !c->is_bad &&
             tm_rank_label_is_empty(&c->label))
             c->fate = fate_of_some(d, c);
@@ -376,7 +376,7 @@ static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
     TM_TRY(compare_names(d, err));
     for (size_t i = 0; i < d->n; i++) {
         d->v[i].rank = rank_of(d, i);
-        d->v[i].fate = TM_CLAIM_KEPT;
+        d->v[i].fate = TM_RANK_KEPT;
         d->v[i].by_place = false;
     }
     find_worlds(d);
@@ -386,9 +386,9 @@ static tm_status run(decider *d, tm_vec *moves, tm_error *err) {
     return find_places(d, err);
 }
 
-tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_trace_rank *traces, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) {
-    decider d = {claims, n, malloc((n + 1) * sizeof *d.named), false, -1, -1};
+    decider d = {traces, n, malloc((n + 1) * sizeof *d.named), false, -1, -1};
     tm_status status = d.named ? run(&d, moves, err) : tm_fail_memory(err);
     free(d.named);
     *world = d.world;

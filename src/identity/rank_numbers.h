@@ -19,19 +19,19 @@
 tm_status tm_rank_labels_number(const tm_rank_label *labels, size_t n, int64_t least, int64_t *out,
                                 tm_error *err) TM_MUST_CHECK;
 
-typedef enum tm_claim_fate {
-    TM_CLAIM_KEPT,
-    TM_CLAIM_HELPER,   /* left out: from a process that is not a rank, such as a server's front end
+typedef enum tm_rank_fate {
+    TM_RANK_KEPT,
+    TM_RANK_HELPER,   /* left out: from a process that is not a rank, such as a server's front end
                           or a data loader */
-    TM_CLAIM_COVERED,  /* left out: a copy of data that another trace of the rank contains */
-    TM_CLAIM_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
-    TM_CLAIM_NO_WORLD, /* left out: its communicators do not show its rank in the job */
-    TM_CLAIM_SMALLER,  /* left out: its communicator has fewer ranks than another trace reports */
-    TM_CLAIM_TWICE     /* left out: another trace reports the same rank at the same time */
-} tm_claim_fate;
+    TM_RANK_COVERED,  /* left out: a copy of data that another trace of the rank contains */
+    TM_RANK_NO_RANK,  /* left out: reports no rank, and other traces cover all ranks */
+    TM_RANK_NO_WORLD, /* left out: its communicators do not show its rank in the job */
+    TM_RANK_SMALLER,  /* left out: its communicator has fewer ranks than another trace reports */
+    TM_RANK_TWICE     /* left out: another trace reports the same rank at the same time */
+} tm_rank_fate;
 
 /** The facts about a trace from which its rank is decided, and the decision. */
-typedef struct tm_claim {
+typedef struct tm_trace_rank {
     int64_t mapped;     /* rank by the user's map; -1: none */
     int64_t reported;   /* rank that the trace reports, in the numbering of its process groups; -1:
                        none */
@@ -49,12 +49,12 @@ typedef struct tm_claim {
     bool has_device; /* whether the trace contains, or may contain, device work */
     /* The decision: */
     bool by_place; /* whether the trace reports no rank and got a free rank by its position */
-    tm_claim_fate fate;
+    tm_rank_fate fate;
     int64_t rank; /* rank in the job; set if the trace is kept */
     /* Number of the replica if the trace's process groups number the ranks of each replica from 0
      * (see tm_rank_moved). -1 if the process groups use the job's ranks. */
     int64_t replica;
-} tm_claim;
+} tm_trace_rank;
 
 /** Maps a rank within a replica (from 0) to a rank in the job. */
 typedef struct tm_rank_move {
@@ -77,12 +77,12 @@ typedef struct tm_rank_move {
  * - The rank is only from the word "worker" in the name, and a trace with device work has a name
  *   without this word.
  *
- * @param claims  [n] in the order of the arguments; the call sets the decisions
+ * @param traces  [n] in the order of the arguments; the call sets the decisions
  * @param moves   vector of tm_rank_move; the call appends to it and sorts it for tm_rank_moved
  * @param world   set to the world size of the job that the traces report; -1 if unknown
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_ranks_decide(tm_claim *claims, size_t n, tm_vec *moves, int64_t *world,
+tm_status tm_ranks_decide(tm_trace_rank *traces, size_t n, tm_vec *moves, int64_t *world,
                           tm_error *err) TM_MUST_CHECK;
 
 /** Returns the job rank for a rank reported by a trace of a replica; -1 if unknown. */

@@ -114,7 +114,7 @@ static void drop_crossings(band *b) {
 }
 
 /* Returns whether n marks, from mark i of the reference and mark j of the other run on, can be
- * paired by position. Their tokens must agree, and none of them may be paired by its end. */
+ * paired by position. Their signatures must agree, and none of them may be paired by its end. */
 static bool is_same(const band *b, size_t i, size_t j, size_t n) {
     for (size_t k = 0; k < n; k++)
         if (tells(b, &b->ref->marks[i + k]) || tells(b, &b->other->marks[j + k]) ||
@@ -215,7 +215,7 @@ tm_unmatched tm_band_pair(const tm_run *ref, const tm_run *other, const tm_shift
     }
     drop_crossings(&b);
     size_t least = shift->least > 0 ? shift->least : tm_shift_least(ref, other);
-    tm_unmatched reason = b.n_wrong > 1 && b.n_wrong * 50 > b.n_pairs ? TM_UNMATCHED_TOKENS
+    tm_unmatched reason = b.n_wrong > 1 && b.n_wrong * 50 > b.n_pairs ? TM_UNMATCHED_SIGNATURES
                           : b.n_pairs * 2 < b.n_expected              ? TM_UNMATCHED_INCOHERENT
                           : b.n_pairs < least                         ? TM_UNMATCHED_TOO_FEW
                                                                       : TM_UNMATCHED_NOT;

@@ -11,20 +11,20 @@
 #include "records.h"
 
 /* The records of one rank and stream. */
-typedef struct lane {
+typedef struct stream {
     size_t first, n;
-} lane;
+} stream;
 
 void tm_inference_init(tm_inference *inference) {
     *inference = (tm_inference){.records = TM_VEC(tm_comm_record),
-                                .lanes = TM_VEC(lane),
+                                .streams = TM_VEC(stream),
                                 .clusters = TM_VEC(tm_cluster),
                                 .hosts = TM_VEC(int32_t)};
 }
 
 void tm_inference_free(tm_inference *inference) {
     tm_vec_free(&inference->records);
-    tm_vec_free(&inference->lanes);
+    tm_vec_free(&inference->streams);
     tm_clusters_free(&inference->clusters);
     tm_vec_free(&inference->hosts);
 }
@@ -47,21 +47,21 @@ void tm_host_answers_free(tm_host_answers *answers) {
     tm_vec_free(&answers->operations);
 }
 
-static uint64_t lane_of(const tm_comm_record *record) {
+static uint64_t stream_of(const tm_comm_record *record) {
     return record->key >> TM_LANE_SHIFT;
 }
 
-static int by_lane(const void *a, const void *b) {
+static int by_stream(const void *a, const void *b) {
     const tm_comm_record *x = a, *y = b;
     int order = tm_order_i64(x->domain, y->domain);
     order = order ? order : tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_u64(lane_of(x), lane_of(y));
+    order = order ? order : tm_order_u64(stream_of(x), stream_of(y));
     order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-static bool same_lane(const tm_comm_record *a, const tm_comm_record *b) {
-    return a->rank == b->rank && lane_of(a) == lane_of(b);
+static bool same_stream(const tm_comm_record *a, const tm_comm_record *b) {
+    return a->rank == b->rank && stream_of(a) == stream_of(b);
 }
 
 /* Returns whether all ranks take part in a stream's SendRecv kernels. This is so if the job has
@@ -83,7 +83,7 @@ static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member 
         cluster.run.marks[i] = (tm_mark){.begin_ns = records[i].begin_ns,
                                          .end_ns = records[i].end_ns,
                                          .step = records[i].step,
-                                         .token = records[i].process_group,
+                                         .signature = records[i].process_group,
                                          .synchronises = tm_record_synchronises(&records[i])};
         cluster.ops[i] = (tm_cluster_op){records[i].end_ns, 1,
                                          cluster.run.marks[i].synchronises ||
@@ -98,17 +98,17 @@ static tm_status add_cluster(const tm_comm_record *records, size_t n, tm_member 
     return status;
 }
 
-/* Joins the ranks of one host. Their streams are the lanes from index @p first on. */
+/* Joins the ranks of one host. Their streams are the streams from index @p first on. */
 static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
     static const tm_growth growth = {.one_clock = true};
     const tm_comm_record *records = v->records.data;
-    const lane *lanes = v->lanes.data;
+    const stream *streams = v->streams.data;
     tm_vec clusters = TM_VEC(tm_cluster);
     tm_status status = TM_OK;
-    for (size_t i = first; i < v->lanes.n && status == TM_OK; i++) {
-        const tm_comm_record *begin = records + lanes[i].first;
+    for (size_t i = first; i < v->streams.n && status == TM_OK; i++) {
+        const tm_comm_record *begin = records + streams[i].first;
         status =
-            add_cluster(begin, lanes[i].n, (tm_member){(int64_t)i, begin->rank}, &clusters, err);
+            add_cluster(begin, streams[i].n, (tm_member){(int64_t)i, begin->rank}, &clusters, err);
     }
     if (status == TM_OK)
         status = tm_clusters_grow(&clusters, &growth, err);
@@ -119,7 +119,7 @@ static tm_status grow_host(tm_inference *v, size_t first, tm_error *err) {
         return status;
     }
     for (size_t i = 0; i < clusters.n; i++)
-        if (!tm_vec_append(&v->hosts, &records[lanes[first].first].domain, 1))
+        if (!tm_vec_append(&v->hosts, &records[streams[first].first].domain, 1))
             status = tm_fail_memory(err);
     tm_vec_free(&clusters);
     return status;
@@ -129,29 +129,29 @@ static int by_value(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 
-/* Sets *out to the family of a cluster. This is the smallest of the tokens that occur at least half
- * as often as the most frequent token. Clusters of different families cannot belong to one
+/* Sets *out to the family of a cluster. This is the smallest of the signatures that occur at least
+ * half as often as the most frequent signature. Clusters of different families cannot belong to one
  * group. */
 static tm_status family_of(const tm_cluster *cluster, uint64_t *out, tm_error *err) {
     size_t n = cluster->run.n, most = 0;
-    uint64_t *tokens = calloc(n + 1, sizeof *tokens);
-    if (!tokens)
+    uint64_t *signatures = calloc(n + 1, sizeof *signatures);
+    if (!signatures)
         return tm_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        tokens[i] = cluster->run.marks[i].token;
-    qsort(tokens, n, sizeof *tokens, by_value);
+        signatures[i] = cluster->run.marks[i].signature;
+    qsort(signatures, n, sizeof *signatures, by_value);
     for (int pass = 0; pass < 2; pass++)
         for (size_t first = 0, i = 0; first < n; first = i) {
-            for (i = first; i < n && tokens[i] == tokens[first]; i++)
+            for (i = first; i < n && signatures[i] == signatures[first]; i++)
                 ;
             if (pass == 0)
                 most = i - first > most ? i - first : most;
             else if (2 * (i - first) >= most) {
-                *out = tokens[first];
+                *out = signatures[first];
                 break;
             }
         }
-    free(tokens);
+    free(signatures);
     return TM_OK;
 }
 
@@ -168,7 +168,7 @@ static tm_status send_operations(const tm_cluster *cluster, const sender *from, 
         const tm_mark *mark = &cluster->run.marks[i];
         const tm_cluster_op *op = &cluster->ops[i];
         tm_host_operation sent = {.family = from->family,
-                                  .token = mark->token,
+                                  .signature = mark->signature,
                                   .last_ns = mark->begin_ns,
                                   .end_ns = mark->end_ns,
                                   .first_end_ns = op->first_end_ns,
@@ -188,13 +188,13 @@ static tm_status send_operations(const tm_cluster *cluster, const sender *from, 
 
 static tm_status send_members(const tm_inference *v, const tm_cluster *cluster, const sender *from,
                               tm_vec *out, tm_error *err) {
-    const lane *lanes = v->lanes.data;
+    const stream *streams = v->streams.data;
     for (size_t i = 0; i < cluster->n_members; i++) {
         const tm_comm_record *first =
-            (tm_comm_record *)v->records.data + lanes[cluster->members[i].source].first;
+            (tm_comm_record *)v->records.data + streams[cluster->members[i].source].first;
         tm_host_member sent = {.family = from->family,
                                .rank = first->rank,
-                               .lane = (int64_t)lane_of(first),
+                               .stream = (int64_t)stream_of(first),
                                .spread_ns = cluster->spread_ns,
                                .bits = cluster->bits,
                                .host = from->host,
@@ -232,15 +232,15 @@ tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out, tm_er
     tm_comm_record *records = v->records.data;
     size_t n = v->records.n;
     if (n > 1)
-        qsort(records, n, sizeof *records, by_lane);
+        qsort(records, n, sizeof *records, by_stream);
     for (size_t i = 0, end = 0; i < n; i = end) {
-        size_t first = v->lanes.n;
+        size_t first = v->streams.n;
         for (end = i; end < n && records[end].domain == records[i].domain;) {
-            lane added = {end, 0};
-            while (end < n && same_lane(&records[added.first], &records[end]))
+            stream added = {end, 0};
+            while (end < n && same_stream(&records[added.first], &records[end]))
                 end++;
             added.n = end - added.first;
-            if (!tm_vec_append(&v->lanes, &added, 1))
+            if (!tm_vec_append(&v->streams, &added, 1))
                 return tm_fail_memory(err);
         }
         TM_TRY(grow_host(v, first, err));
@@ -291,9 +291,9 @@ static tm_status finish_kernel(const finisher *f, tm_comm_record *record,
 /* Applies the answers for a cluster's operations to the kernels of its members. */
 static tm_status finish_cluster(const finisher *f, tm_inference *v, const tm_cluster *cluster,
                                 const tm_operation_answer *answers, tm_error *err) {
-    const lane *lanes = v->lanes.data;
+    const stream *streams = v->streams.data;
     for (size_t k = 0; k < cluster->n_members; k++) {
-        const lane *own = &lanes[cluster->members[k].source];
+        const stream *own = &streams[cluster->members[k].source];
         tm_comm_record *records = (tm_comm_record *)v->records.data + own->first;
         size_t next = 0; /* index of the first kernel that is not yet done */
         for (size_t i = 0; i < cluster->run.n; i++) {

@@ -10,7 +10,7 @@
 typedef struct tm_host_operation {
     /* family of the cluster; clusters of different families belong to different groups */
     uint64_t family;
-    uint64_t token;
+    uint64_t signature;
     /* latest start, median end and earliest end; on the clock of member 0 */
     int64_t last_ns, end_ns, first_end_ns;
     int64_t step;
@@ -23,7 +23,7 @@ typedef struct tm_host_operation {
 typedef struct tm_host_member {
     uint64_t family;
     int64_t rank;
-    int64_t lane; /* number of the stream: index of its track in the rank's timeline */
+    int64_t stream; /* number of the stream: index of its track in the rank's timeline */
     int64_t spread_ns;
     double bits;
     int32_t host, cluster;
@@ -54,7 +54,7 @@ typedef struct tm_operation_answer {
 typedef struct tm_inference {
     /* vector of tm_comm_record: the records of all ranks of the hosts, as in tm_match_input.bare */
     tm_vec records;
-    tm_vec lanes;    /* vector of lane: the range of records of each rank and stream */
+    tm_vec streams;  /* vector of stream: the range of records of each rank and stream */
     tm_vec clusters; /* vector of tm_cluster, host by host */
     tm_vec hosts;    /* vector of int32_t: the host of each cluster */
 } tm_inference;

@@ -74,7 +74,7 @@ static tm_status add_cluster(const sent *from, size_t number, tm_vec *out, tm_er
         cluster.run.marks[i] = (tm_mark){.begin_ns = o->last_ns,
                                          .end_ns = o->end_ns,
                                          .step = o->step,
-                                         .token = o->token,
+                                         .signature = o->signature,
                                          .synchronises = o->synchronises};
         cluster.ops[i] = (tm_cluster_op){o->first_end_ns, o->n, o->telling, o->bare};
     }
@@ -89,9 +89,9 @@ static tm_status add_cluster(const sent *from, size_t number, tm_vec *out, tm_er
     return status;
 }
 
-/* Lists the ranks of a group, ascending. Sets *lane to the number of the lowest rank's stream. */
+/* Lists the ranks of a group, ascending. Sets *stream to the number of the lowest rank's stream. */
 static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *ranks,
-                            uint64_t *lane, tm_error *err) {
+                            uint64_t *stream, tm_error *err) {
     ranks->n = 0;
     int64_t lowest = INT64_MAX;
     for (size_t v = 0; v < cluster->n_members; v++) {
@@ -100,7 +100,7 @@ static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *
             const tm_host_member *member = &from->members[i];
             if (!tm_vec_append(ranks, &member->rank, 1))
                 return tm_fail_memory(err);
-            *lane = member->rank < lowest ? (uint64_t)member->lane : *lane;
+            *stream = member->rank < lowest ? (uint64_t)member->stream : *stream;
             lowest = member->rank < lowest ? member->rank : lowest;
         }
     }
@@ -109,7 +109,7 @@ static tm_status list_ranks(const tm_cluster *cluster, const sent *all, tm_vec *
 }
 
 static tm_status answer_operations(const tm_cluster *cluster, size_t v, const sent *from,
-                                   uint64_t lane, tm_vec *answers, tm_error *err) {
+                                   uint64_t stream, tm_vec *answers, tm_error *err) {
     size_t next = answers->n;
     tm_operation_answer *added = tm_vec_append(answers, NULL, from->n_operations);
     if (!added)
@@ -123,7 +123,7 @@ static tm_status answer_operations(const tm_cluster *cluster, size_t v, const se
         if (place < 0)
             continue;
         tm_operation_answer *answer = (tm_operation_answer *)answers->data + next + place;
-        answer->key = lane << TM_LANE_SHIFT | (uint64_t)i;
+        answer->key = stream << TM_LANE_SHIFT | (uint64_t)i;
         answer->alone = cluster->ops[i].n < 2;
     }
     return TM_OK;
@@ -132,8 +132,8 @@ static tm_status answer_operations(const tm_cluster *cluster, size_t v, const se
 static tm_status answer(const tm_cluster *cluster, const sent *all, const tm_infer_options *options,
                         tm_host_answers *out, tm_error *err) {
     tm_vec ranks = TM_VEC(int64_t);
-    uint64_t lane = 0;
-    tm_status status = list_ranks(cluster, all, &ranks, &lane, err);
+    uint64_t stream = 0;
+    tm_status status = list_ranks(cluster, all, &ranks, &stream, err);
     tm_group group = tm_group_of_ranks(ranks.data, ranks.n);
     for (size_t v = 0; v < cluster->n_members && status == TM_OK; v++) {
         const sent *from = &all[cluster->members[v].source];
@@ -149,7 +149,7 @@ static tm_status answer(const tm_cluster *cluster, const sent *all, const tm_inf
         if (!tm_vec_append(&out->groups, &made, 1))
             status = tm_fail_memory(err);
         else
-            status = answer_operations(cluster, v, from, lane, &out->operations, err);
+            status = answer_operations(cluster, v, from, stream, &out->operations, err);
     }
     tm_vec_free(&ranks);
     return status;

@@ -9,7 +9,7 @@
 #include "left_out.h"
 #include "records.h"
 
-/* The kernels of one group and lane (numbered stream). */
+/* The kernels of one group and stream (numbered stream). */
 typedef struct assembly {
     tm_comm_record *records; /* ordered by rank, then by end */
     size_t n;
@@ -19,25 +19,26 @@ typedef struct assembly {
     size_t n_members;
 } assembly;
 
-uint64_t tm_record_token(const tm_comm_record *record) {
-    int64_t token[3] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
-                        record->kind == TM_COLL_ALLTOALL || record->tagged ? -1 : record->bytes};
-    memcpy(&token[2], &record->operation, sizeof token[2]);
-    return tm_hash_mixed(0, token, sizeof token);
+uint64_t tm_record_signature(const tm_comm_record *record) {
+    int64_t signature[3] = {record->way == TM_MATCH_ORDER ? record->kind : -1,
+                            record->kind == TM_COLL_ALLTOALL || record->tagged ? -1
+                                                                               : record->bytes};
+    memcpy(&signature[2], &record->operation, sizeof signature[2]);
+    return tm_hash_mixed(0, signature, sizeof signature);
 }
 
-static uint64_t lane_of(const tm_comm_record *record) {
+static uint64_t stream_of(const tm_comm_record *record) {
     return record->key >> TM_LANE_SHIFT;
 }
 
 static bool same_run(const tm_comm_record *a, const tm_comm_record *b) {
-    return a->group == b->group && lane_of(a) == lane_of(b);
+    return a->group == b->group && stream_of(a) == stream_of(b);
 }
 
 static int by_run(const void *a, const void *b) {
     const tm_comm_record *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_u64(lane_of(x), lane_of(y));
+    order = order ? order : tm_order_u64(stream_of(x), stream_of(y));
     order = order ? order : tm_order_i64(x->rank, y->rank);
     order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
     return order ? order : tm_order_i64(x->event, y->event);
@@ -48,7 +49,7 @@ static tm_mark mark_of(const tm_comm_record *record) {
         .begin_ns = record->begin_ns,
         .end_ns = record->end_ns,
         .step = record->operation ? -1 : record->step, /* see step_of in records.c */
-        .token = tm_record_token(record),
+        .signature = tm_record_signature(record),
         .synchronises = tm_record_synchronises(record),
     };
 }
@@ -84,7 +85,7 @@ static tm_status take_answers(assembly *a, size_t *n_kept, tm_vec *left_out, tm_
                                        reason_of(member, record), err));
                 continue;
             }
-            record->key = lane_of(record) << TM_LANE_SHIFT | (uint64_t)member->operations[k];
+            record->key = stream_of(record) << TM_LANE_SHIFT | (uint64_t)member->operations[k];
             a->records[kept++] = *record;
         }
     }

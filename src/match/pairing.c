@@ -147,8 +147,8 @@ static bool is_proven(shifted *s, bool one_clock) {
     return proven && tried > 0;
 }
 
-/* Returns whether the tokens of the runs agree at this shift. */
-static bool tokens_agree(const shifted *s) {
+/* Returns whether the signatures of the runs agree at this shift. */
+static bool signatures_agree(const shifted *s) {
     size_t common = 0, equal = 0, shorter = s->a->n < s->b->n ? s->a->n : s->b->n;
     for (size_t i = 0; i < s->a->n; i++) {
         int64_t j = partner_of(s, i);
@@ -179,15 +179,16 @@ static tm_status order_holds(const shifted *s, bool *holds, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Pairs kernels at the shift at which tokens agree and ends fit best. Sets *paired to whether there
- * is such a shift. */
-static tm_status pair_by_tokens(const tm_run *a, const tm_run *b, bool one_clock, int64_t *partners,
-                                bool *paired, tm_error *err) {
+/* Pairs kernels at the shift at which signatures agree and ends fit best. Sets *paired to whether
+ * there is such a shift. */
+static tm_status pair_by_signatures(const tm_run *a, const tm_run *b, bool one_clock,
+                                    int64_t *partners, bool *paired, tm_error *err) {
     shifted s = {.a = a, .b = b};
     int64_t best = -1, places = 0;
     for (int64_t k = -PLACES; k <= PLACES; k++) {
         s.places = k;
-        int64_t distance = tokens_agree(&s) ? distance_of(&s, one_clock, 0, INT64_MAX).median : -1;
+        int64_t distance =
+            signatures_agree(&s) ? distance_of(&s, one_clock, 0, INT64_MAX).median : -1;
         if (distance < 0 || (best >= 0 && distance >= best))
             continue;
         best = distance;
@@ -219,7 +220,7 @@ tm_status tm_pairing_find(const tm_run *a, const tm_run *b, bool one_clock, int6
     *out = TM_PAIRING_NONE;
     if (a->n == 0 || b->n == 0)
         return TM_OK;
-    TM_TRY(pair_by_tokens(a, b, one_clock, partners, &paired, err));
+    TM_TRY(pair_by_signatures(a, b, one_clock, partners, &paired, err));
     if (paired && is_proven(&s, one_clock)) {
         *out = TM_PAIRING_PROVEN;
         return TM_OK;

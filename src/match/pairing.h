@@ -11,17 +11,17 @@ typedef enum tm_pairing {
 } tm_pairing;
 
 /**
- * Pairs the kernels of two runs. Normally, tokens give the shift: they must agree for 98 of 100
- * kernels at a shift of up to 16 places. If tokens agree at several shifts, the ends decide. On one
- * clock, the shift with the nearest ends is chosen. On different clocks, the shift with the most
- * constant end differences is chosen.
+ * Pairs the kernels of two runs. Normally, signatures give the shift: they must agree for 98 of 100
+ * kernels at a shift of up to 16 places. If signatures agree at several shifts, the ends decide. On
+ * one clock, the shift with the nearest ends is chosen. On different clocks, the shift with the
+ * most constant end differences is chosen.
  *
  * If the ends show that kernels are missing (see tm_order_holds), kernels are paired by their ends
  * instead. On one clock, ends are compared directly. On different clocks, the offset of
  * tm_shift_find is used.
  *
  * The pairing is proven if ends are five times closer than at any other shift, by median or by
- * mean. On different clocks, offset and drift are removed first. Shifts at which tokens do not
+ * mean. On different clocks, offset and drift are removed first. Shifts at which signatures do not
  * agree are included, but not shifts that pair kernels of different steps.
  *
  * @param a         prepared

@@ -13,13 +13,13 @@
 #include "timeline/restarts.h"
 #include "timeline/trace.h"
 
-/* A lane (numbered stream) of a group on this rank. */
-typedef struct lane {
+/* A stream (numbered stream) of a group on this rank. */
+typedef struct stream {
     uint64_t group;
-    uint64_t lane;
+    uint64_t stream;
     const tm_track *track; /* the stream; NULL for transfers, named kernels and host operations */
-    size_t sequence;       /* index in out->sequences of the lane's sequence */
-} lane;
+    size_t sequence;       /* index in out->sequences of the stream's sequence */
+} stream;
 
 typedef struct collector {
     const tm_timeline *timeline;
@@ -28,7 +28,7 @@ typedef struct collector {
     int64_t world_size;
     int origin;
     tm_match_input *out;
-    tm_vec lanes;  /* vector of lane */
+    tm_vec used;   /* vector of stream */
     bool *is_bare; /* [tracks] some kernels of the track lack metadata */
     /* [tracks] index of the track that stands for the stream to which the track belongs */
     uint32_t *streams;
@@ -97,47 +97,47 @@ static int64_t step_of(const tm_comm_record *record) {
 /* Returns the stream in which the order of kernels identifies an operation. Returns NULL on the
  * host: the threads of a group take turns there, so the order over all threads identifies an
  * operation. */
-static const tm_track *lane_track(const collector *c, uint32_t event) {
+static const tm_track *stream_track(const collector *c, uint32_t event) {
     const tm_track *track = tm_timeline_track(c->timeline, event);
     return track->kind == TM_TRACK_GPU ? track : NULL;
 }
 
-/* Returns the sequence of a record's lane. If the lane is new, the sequence is made. Streams are
- * numbered in the order in which they appear. */
+/* Returns the sequence of a record's stream. If the stream is new, the sequence is made. Streams
+ * are numbered in the order in which they appear. */
 static tm_sequence *sequence_of(collector *c, const tm_comm_record *record) {
-    lane *lanes = c->lanes.data;
+    stream *streams = c->used.data;
     bool named = record->operation != 0, by_stream = record->way == TM_MATCH_ORDER && !named;
-    const tm_track *track = by_stream ? lane_track(c, record->event) : NULL;
+    const tm_track *track = by_stream ? stream_track(c, record->event) : NULL;
     uint64_t next = 0;
-    for (size_t i = 0; i < c->lanes.n; i++) {
-        if (lanes[i].group != record->group)
+    for (size_t i = 0; i < c->used.n; i++) {
+        if (streams[i].group != record->group)
             continue;
-        if (lanes[i].track == track)
-            return (tm_sequence *)c->out->sequences.data + lanes[i].sequence;
+        if (streams[i].track == track)
+            return (tm_sequence *)c->out->sequences.data + streams[i].sequence;
         next++;
     }
-    lane added = {record->group, next, track, c->out->sequences.n};
+    stream added = {record->group, next, track, c->out->sequences.n};
     tm_sequence sequence = {.group = record->group,
-                            .lane = added.lane,
+                            .stream = added.stream,
                             .rank = record->rank,
                             .group_size = record->group_size,
                             .first_step = step_of(record),
                             .origin = record->origin,
                             .way = record->way,
                             .named = named};
-    if (!tm_vec_append(&c->lanes, &added, 1))
+    if (!tm_vec_append(&c->used, &added, 1))
         return NULL;
     return tm_vec_append(&c->out->sequences, &sequence, 1);
 }
 
-/* Sets the key of a record to its lane and its place in the sequence. */
+/* Sets the key of a record to its stream and its place in the sequence. */
 static bool place(collector *c, tm_comm_record *record) {
     tm_sequence *sequence = sequence_of(c, record);
     if (!sequence)
         return false;
-    uint64_t token = tm_record_token(record);
-    record->key = sequence->lane << TM_LANE_SHIFT | (uint64_t)sequence->n;
-    sequence->digest = tm_hash_mixed(sequence->digest, &token, sizeof token);
+    uint64_t signature = tm_record_signature(record);
+    record->key = sequence->stream << TM_LANE_SHIFT | (uint64_t)sequence->n;
+    sequence->digest = tm_hash_mixed(sequence->digest, &signature, sizeof signature);
     sequence->n++;
     sequence->last_step = step_of(record);
     tm_end end = {.group = record->group,
@@ -246,7 +246,7 @@ static tm_comm_record make_record(const collector *c, const tm_collective_attr *
 
 /* Hashes the kernel's name without template arguments and parameters. All kernels of an operation
  * have the same hash. */
-static uint64_t token_of(tm_text name) {
+static uint64_t signature_of(tm_text name) {
     static const char unnamed[] = "(anonymous namespace)";
     size_t n = 0;
     while (n < name.size && name.bytes[n] != '<') {
@@ -292,11 +292,11 @@ static bool find_streams(collector *c) {
 
 /* Adds a kernel to the input of inference. Its `way` says whether it has already been matched by
  * its metadata. */
-static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t token,
+static tm_status add_to_stream(collector *c, const tm_comm_record *record, uint64_t signature,
                                tm_error *err) {
     tm_comm_record copy = *record;
     copy.key = stream_of(c, record->event) << TM_LANE_SHIFT;
-    copy.process_group = token;
+    copy.process_group = signature;
     return tm_vec_append(&c->out->bare, &copy, 1) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -315,7 +315,7 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
     if (record.way == TM_MATCH_INFERRED) {
         record.group_size = (int32_t)c->world_size;
         return add_to_stream(c, &record,
-                             attr->name == TM_NO_NAME ? token_of(tm_names_text(c->names, name))
+                             attr->name == TM_NO_NAME ? signature_of(tm_names_text(c->names, name))
                                                       : tm_hash_mixed(0, what, sizeof what),
                              err);
     }
@@ -324,13 +324,14 @@ static tm_status add_bare(collector *c, const tm_collective_attr *attr, tm_error
 }
 
 /* If a kernel with metadata is on a stream that also has kernels without metadata, adds it to the
- * input of inference, as evidence for these. Its token includes the group. */
+ * input of inference, as evidence for these. Its signature includes the group. */
 static tm_status add_context(collector *c, const tm_comm_record *record, tm_error *err) {
-    uint64_t token[2] = {record->process_group,
-                         token_of(tm_names_text(c->names, c->timeline->name[record->event]))};
+    uint64_t signature[2] = {
+        record->process_group,
+        signature_of(tm_names_text(c->names, c->timeline->name[record->event]))};
     if (!c->is_bare[stream_of(c, record->event)])
         return TM_OK;
-    return add_to_stream(c, record, tm_hash_mixed(0, token, sizeof token), err);
+    return add_to_stream(c, record, tm_hash_mixed(0, signature, sizeof signature), err);
 }
 
 static tm_status add_kernel(collector *c, const tm_collective_attr *attr, tm_error *err) {
@@ -399,7 +400,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
                    .world_size = world_size,
                    .origin = origin,
                    .out = out,
-                   .lanes = TM_VEC(lane),
+                   .used = TM_VEC(stream),
                    .has_steps = tm_match_has_steps(timeline),
                    .transfers_alone =
                        tm_trace_holds_transfers_alone(tm_timeline_metadata(timeline))};
@@ -423,7 +424,7 @@ tm_status tm_match_add_rank(const tm_timeline *timeline, const tm_names *names, 
     free(c.streams);
     free(c.groups);
     tm_classifier_destroy(c.classifier);
-    tm_vec_free(&c.lanes);
+    tm_vec_free(&c.used);
     tm_vec_free(&kernels);
     return status;
 }

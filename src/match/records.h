@@ -10,7 +10,7 @@
 typedef struct tm_sequence {
     uint64_t group; /* group of the sequence's records */
     /* number of the stream in the group */
-    uint64_t lane;
+    uint64_t stream;
     uint64_t digest; /* hash of the kernels' kinds and sizes, in order */
     int64_t n;       /* number of kernels */
     int64_t rank;
@@ -27,7 +27,7 @@ typedef struct tm_sequence {
 /** Start and end of a kernel that is matched by order, to be compared with other ranks. */
 typedef struct tm_end {
     uint64_t group;
-    uint64_t key; /* lane (numbered stream), and place in the sequence */
+    uint64_t key; /* stream (numbered stream), and place in the sequence */
     int64_t rank;
     int64_t begin_ns, end_ns;
     bool synchronises;
@@ -50,7 +50,7 @@ typedef struct tm_match_input {
     struct tm_group_finder *groups; /* owned; created with the first rank */
 } tm_match_input;
 
-/** In a record's key, the lane starts at this bit. The bits below it contain the place in the
+/** In a record's key, the stream starts at this bit. The bits below it contain the place in the
  * sequence. */
 enum { TM_LANE_SHIFT = 40 };
 
@@ -91,7 +91,7 @@ void tm_match_input_init(tm_match_input *input);
 void tm_match_input_free(tm_match_input *input);
 
 /**
- * Sets `agrees` of each sequence. The sequences of one group and lane agree if their counts and
+ * Sets `agrees` of each sequence. The sequences of one group and stream agree if their counts and
  * digests are equal, and if every rank of the group has a sequence or only a single rank has one.
  * If only some ranks have one, they agree only if the kernels name their operations. Otherwise, the
  * ranks may have recorded different operations of equal kinds.

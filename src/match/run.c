@@ -11,10 +11,10 @@ enum { BESIDE = 4 };
 /* Larger than any distance of two ends, and small enough to be doubled. */
 static const int64_t far_ns = INT64_MAX / 4;
 
-static int by_token(const void *a, const void *b) {
+static int by_signature(const void *a, const void *b) {
     const tm_mark *x = *(tm_mark *const *)a, *y = *(tm_mark *const *)b;
-    int order = tm_order_u64(x->token, y->token);
-    return order ? order : (x > y) - (x < y); /* equal tokens stay in the order of their ends */
+    int order = tm_order_u64(x->signature, y->signature);
+    return order ? order : (x > y) - (x < y); /* equal signatures stay in the order of their ends */
 }
 
 tm_status tm_run_prepare(tm_run *run, tm_error *err) {
@@ -25,10 +25,10 @@ tm_status tm_run_prepare(tm_run *run, tm_error *err) {
         order[i] = &run->marks[i];
         order[i]->apart_ns = far_ns;
     }
-    qsort(order, run->n, sizeof(tm_mark *), by_token);
+    qsort(order, run->n, sizeof(tm_mark *), by_signature);
     for (size_t i = 1; i < run->n; i++) {
         tm_mark *a = order[i - 1], *b = order[i];
-        int64_t apart = a->token == b->token ? b->end_ns - a->end_ns : far_ns;
+        int64_t apart = a->signature == b->signature ? b->end_ns - a->end_ns : far_ns;
         a->apart_ns = apart < a->apart_ns ? apart : a->apart_ns;
         b->apart_ns = apart;
     }
@@ -57,7 +57,7 @@ size_t tm_run_nearest(const tm_run *run, int64_t end_ns) {
 }
 
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b) {
-    return a->token == b->token && (a->step < 0 || b->step < 0 || a->step == b->step);
+    return a->signature == b->signature && (a->step < 0 || b->step < 0 || a->step == b->step);
 }
 
 int64_t tm_run_noise(int64_t a_ns, int64_t b_ns) {

@@ -12,8 +12,9 @@
 typedef struct tm_mark {
     int64_t begin_ns, end_ns; /* on this rank's clock */
     int64_t step;             /* number of the step; -1 unknown */
-    uint64_t token;           /* hash of kind and size; equal on all ranks of an operation */
-    int64_t apart_ns;  /* distance to the nearest end with the same token; set by tm_run_prepare */
+    uint64_t signature;       /* hash of kind and size; equal on all ranks of an operation */
+    int64_t
+        apart_ns; /* distance to the nearest end with the same signature; set by tm_run_prepare */
     bool synchronises; /* no rank leaves the operation before all have arrived */
 } tm_mark;
 
@@ -34,7 +35,7 @@ bool tm_run_synchronises(const tm_run *run);
  * The run must not be empty. */
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns);
 
-/** Returns whether two marks can belong to one operation, according to tokens and steps. */
+/** Returns whether two marks can belong to one operation, according to signatures and steps. */
 bool tm_mark_fits(const tm_mark *a, const tm_mark *b);
 
 /** Returns how far [ns] the ends of two marks of one operation may differ: five times the largest
@@ -47,8 +48,8 @@ int64_t tm_run_noise(int64_t a_ns, int64_t b_ns);
 
 /**
  * Finds the mark of @p other that belongs to the same operation as mark @p i of @p run. Such a mark
- * has the same token and step. The distance between the two ends must be less than half of apart_ns
- * of each mark.
+ * has the same signature and step. The distance between the two ends must be less than half of
+ * apart_ns of each mark.
  *
  * @param offset_ns  the clock of @p other is ahead by this much
  * @param out        set if such a mark exists
@@ -61,7 +62,8 @@ bool tm_run_partner(const tm_run *run, size_t i, const tm_run *other, int64_t of
 typedef enum tm_meeting {
     TM_MEETS,   /* the mark's partner (tm_run_partner); its end differs from the expected time by at
                    most tm_mark_noise + slack_ns */
-    TM_ANOTHER, /* another operation (with another token or step) that has no partner in this run */
+    TM_ANOTHER, /* another operation (with another signature or step) that has no partner in this
+                   run */
     TM_NOTHING  /* neither: no mark is near, or the nearest one fits the mark or has a partner */
 } tm_meeting;
 

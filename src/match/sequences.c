@@ -7,11 +7,11 @@
 #include "left_out.h"
 #include "pair_by_order.h"
 
-/* Orders sequences by group and lane, then by rank. */
+/* Orders sequences by group and stream, then by rank. */
 static int by_run(const void *a, const void *b) {
     const tm_sequence *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_u64(x->lane, y->lane);
+    order = order ? order : tm_order_u64(x->stream, y->stream);
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
@@ -19,7 +19,7 @@ static int by_place(const void *a, const void *b) {
     const tm_end *x = a, *y = b;
     int order = tm_order_u64(x->group, y->group);
     order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_u64(x->key, y->key); /* the key is the lane, then the place */
+    return order ? order : tm_order_u64(x->key, y->key); /* the key is the stream, then the place */
 }
 
 static bool other_step(int64_t a, int64_t b) {
@@ -34,7 +34,7 @@ static bool same_sequence(const tm_sequence *a, const tm_sequence *b) {
 /* Returns the first end of a sequence; NULL if ends of the sequence are missing. */
 static const tm_end *ends_of(const tm_sequence *sequence, const tm_end *ends, size_t n) {
     tm_end wanted = {
-        .group = sequence->group, .key = sequence->lane << TM_LANE_SHIFT, .rank = sequence->rank};
+        .group = sequence->group, .key = sequence->stream << TM_LANE_SHIFT, .rank = sequence->rank};
     const tm_end *found = n > 0 ? bsearch(&wanted, ends, n, sizeof wanted, by_place) : NULL;
     return found && (size_t)(ends + n - found) >= (size_t)sequence->n ? found : NULL;
 }
@@ -44,7 +44,7 @@ static bool order_holds(const tm_sequence *a, const tm_sequence *b, const tm_end
     return !x || !y || tm_order_holds(x, y, (size_t)a->n);
 }
 
-/* Returns whether the sequences of one group and lane, sorted by rank, agree. */
+/* Returns whether the sequences of one group and stream, sorted by rank, agree. */
 static bool run_agrees(const tm_sequence *run, size_t n, const tm_end *ends, size_t n_ends) {
     bool pair = run->way == TM_MATCH_PAIR;
     for (size_t i = 1; i < n; i++)
@@ -65,7 +65,7 @@ void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_e
         qsort(ends, n_ends, sizeof *ends, by_place);
     for (size_t first = 0, i = 0; first < n; first = i) {
         for (i = first; i < n && sequences[i].group == sequences[first].group &&
-                        sequences[i].lane == sequences[first].lane;
+                        sequences[i].stream == sequences[first].stream;
              i++)
             ;
         bool agrees = run_agrees(sequences + first, i - first, ends, n_ends);
@@ -76,7 +76,7 @@ void tm_match_compare(tm_sequence *sequences, size_t n, tm_end *ends, size_t n_e
 
 static bool is_agreed(const tm_comm_record *record, const tm_sequence *answers, size_t n) {
     tm_sequence wanted = {
-        .group = record->group, .lane = record->key >> TM_LANE_SHIFT, .rank = record->rank};
+        .group = record->group, .stream = record->key >> TM_LANE_SHIFT, .rank = record->rank};
     if (record->way != TM_MATCH_ORDER && record->way != TM_MATCH_PAIR)
         return true;
     const tm_sequence *found = n > 0 ? bsearch(&wanted, answers, n, sizeof wanted, by_run) : NULL;

@@ -12,7 +12,7 @@ enum {
     /* number of changes of the rhythm (ends of steps, or wide gaps); each gets a sample before and
      * a sample after it */
     EDGES = 10,
-    RARE = 16,  /* number of samples with rare tokens */
+    RARE = 16,  /* number of samples with rare signatures */
     ROUGH = 16, /* number of samples for the quick test */
     CENTRES = 5,
     ANCHORS = 4,  /* number of marks of a section for which partners are guessed */
@@ -109,7 +109,7 @@ static void choose_rare(const tm_run *run, size_t from, size_t n, uint8_t *chose
     for (size_t i = 0; i < n; i++) {
         size_t equal = 0;
         for (size_t k = 0; k < n && equal * 16 <= n; k++)
-            equal += run->marks[from + k].token == run->marks[from + i].token;
+            equal += run->marks[from + k].signature == run->marks[from + i].signature;
         if (equal * 16 <= n)
             rare[n_rare++] = i;
     }
@@ -252,7 +252,7 @@ static bool measure(const search *s, candidate *c, bool with_drift) {
 }
 
 /* Tests an offset against the samples. Returns TM_UNMATCHED_NOT if the offset is possible.
- * Otherwise, returns TM_UNMATCHED_TOKENS or TM_UNMATCHED_INCOHERENT as the reason. */
+ * Otherwise, returns TM_UNMATCHED_SIGNATURES or TM_UNMATCHED_INCOHERENT as the reason. */
 static tm_unmatched judge(const search *s, candidate *c) {
     size_t n_in[N_SORTS] = {0}, n_meet[N_SORTS] = {0}, n = 0, all = 0, wrong = 0;
     for (size_t i = 0; i < s->n_samples; i++) {
@@ -268,8 +268,8 @@ static tm_unmatched judge(const search *s, candidate *c) {
     }
     c->coherent = all * 2 >= n;
     if (wrong > 1 && wrong * 50 > n)
-        return TM_UNMATCHED_TOKENS;
-    if (wrong > 0) /* prefer an offset without wrong tokens */
+        return TM_UNMATCHED_SIGNATURES;
+    if (wrong > 0) /* prefer an offset without wrong signatures */
         c->badness *= confidence;
     for (int sort = SCARCE; sort < N_SORTS; sort++)
         if (n_in[sort] > 1 && n_meet[sort] * 4 < n_in[sort] && c->coherent)
@@ -397,7 +397,7 @@ static size_t choose_anchor(const search *s, size_t k) {
 static tm_unmatched try_section(search *s, tm_shift *out) {
     candidate found[FINALISTS], best[FINALISTS] = {{0}};
     size_t n_found = 0, n = 0;
-    tm_unmatched reason = TM_UNMATCHED_TOKENS;
+    tm_unmatched reason = TM_UNMATCHED_SIGNATURES;
     for (size_t k = 0; k < ANCHORS; k++)
         n_found = try_anchor(s, choose_anchor(s, k), found, n_found, &reason);
     for (size_t i = 0; i < n_found; i++)

@@ -28,14 +28,15 @@ size_t tm_shift_least(const tm_run *ref, const tm_run *other);
  *
  * At the true offset, end differences are constant except for microseconds of noise and drift. At a
  * wrong offset, they vary as much as the work between two collectives. An offset is accepted if
- * tokens and steps agree for 98 of 100 matching kernels, the spread is within the noise, and no
+ * signatures and steps agree for 98 of 100 matching kernels, the spread is within the noise, and no
  * other offset is nearly as good.
  *
  * Clocks need not agree, recordings need not start together, and kernels may be missing.
  *
  * @param ref  prepared, like @p other
  * @param out  set only if TM_UNMATCHED_NOT is returned
- * @return     TM_UNMATCHED_NOT; TOO_FEW, TOKENS, INCOHERENT or AMBIGUOUS if the offset is unknown
+ * @return     TM_UNMATCHED_NOT; TOO_FEW, SIGNATURES, INCOHERENT or AMBIGUOUS if the offset is
+ *             unknown
  */
 tm_unmatched tm_shift_find(const tm_run *ref, const tm_run *other, tm_shift *out) TM_MUST_CHECK;
 

@@ -86,16 +86,16 @@ static bool is_one(uint32_t bits) {
 }
 
 /* Returns whether a rank other than @p peer has transfers whose other side can only be @p of. */
-static bool is_claimed(const tm_vec *all, const tm_transfers *of, int64_t peer) {
+static bool is_taken(const tm_vec *all, const tm_transfers *of, int64_t peer) {
     const tm_transfers *v = all->data;
-    bool claimed = false;
+    bool taken = false;
     size_t n;
     for (size_t p = 0; p < TM_PEERS_MAX; p++)
         for (size_t i = first_of(all, of->peers[p]);
              of->alive >> p & 1 && i < all->n && v[i].rank == of->peers[p]; i++)
-            claimed |= v[i].rank != peer && is_one(v[i].alive) &&
-                       other_side(all, &v[i], of->rank, &n) == of;
-    return claimed;
+            taken |= v[i].rank != peer && is_one(v[i].alive) &&
+                     other_side(all, &v[i], of->rank, &n) == of;
+    return taken;
 }
 
 /* Excludes the peers that have no possible other side. If one peer is left, with a single possible
@@ -109,8 +109,7 @@ static bool exclude(const tm_vec *all, tm_transfers *own) {
         tm_transfers *other = bit ? other_side(all, own, own->peers[i], &n) : NULL;
         if (bit && n == 0)
             own->alive &= ~bit;
-        if (!other || own->alive != bit || is_one(other->alive) ||
-            is_claimed(all, other, own->rank))
+        if (!other || own->alive != bit || is_one(other->alive) || is_taken(all, other, own->rank))
             continue;
         other->alive = bit_of(other, own->rank);
         return true;

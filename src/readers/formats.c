@@ -84,7 +84,7 @@ static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
         out->kind = TM_FILE_PAGE;
     for (size_t i = 0; i < N_FORMATS && !tm_unread_is_nccl_example(head); i++)
         if (formats[i]->sniff(head, size, whole) &&
-            (!formats[i]->claims || formats[i]->claims(out->path))) {
+            (!formats[i]->accepts || formats[i]->accepts(out->path))) {
             out->kind = TM_FILE_TRACE;
             out->format = formats[i];
             out->has_units = formats[i]->list_units &&

@@ -121,18 +121,18 @@ static void put_numbers(tm_out *out, const char *name, const tm_vec *numbers) {
 
 /* Writes the kept ranks and steps of tables that have a row for each rank and step. Writes nothing
  * if these tables keep all ranks and steps. */
-static void put_kept(const tm_page_choice *choice, tm_out *out) {
-    bool ranks = choice->ranks.cells.n < choice->ranks.n;
-    bool steps = choice->steps.cells.n < choice->steps.n;
-    const tm_step_time *time = &choice->step_time;
+static void put_kept(const tm_page_selection *selection, tm_out *out) {
+    bool ranks = selection->ranks.cells.n < selection->ranks.n;
+    bool steps = selection->steps.cells.n < selection->steps.n;
+    const tm_step_time *time = &selection->step_time;
     if (!ranks && !steps)
         return;
-    put_number(out, "ranks", (int64_t)choice->ranks.n);
-    put_number(out, "ranks_kept", (int64_t)choice->ranks.kept.n);
-    put_number(out, "steps", (int64_t)choice->steps.n);
-    put_number(out, "steps_kept", (int64_t)choice->steps.kept.n);
-    put_numbers(out, "cell_ranks", &choice->ranks.cells);
-    put_numbers(out, "cell_steps", &choice->steps.cells);
+    put_number(out, "ranks", (int64_t)selection->ranks.n);
+    put_number(out, "ranks_kept", (int64_t)selection->ranks.kept.n);
+    put_number(out, "steps", (int64_t)selection->steps.n);
+    put_number(out, "steps_kept", (int64_t)selection->steps.kept.n);
+    put_numbers(out, "cell_ranks", &selection->ranks.cells);
+    put_numbers(out, "cell_steps", &selection->steps.cells);
     if (!time->known)
         return;
     put_real(out, "step_median_ns", time->median_ns);
@@ -155,7 +155,7 @@ static tm_status put_hosts(const tm_store *store, const tm_tables *tables, const
 }
 
 tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,
-                           const tm_page_choice *choice, tm_page_job *out, tm_error *err) {
+                           const tm_page_selection *selection, tm_page_job *out, tm_error *err) {
     tm_table *job = tm_tables_find(tables, "job.job"), *ranks = tm_tables_find(tables, "job.rank");
     int64_t world = -1;
     *out = (tm_page_job){.facts = TM_OUT()};
@@ -167,8 +167,8 @@ tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,
     if (status == TM_OK)
         status = tm_page_read_table(store, ranks, err);
     job_name(ranks, out->name);
-    put_kept(choice, &out->facts);
-    if (status == TM_OK && tm_page_is_part(&choice->ranks)) {
+    put_kept(selection, &out->facts);
+    if (status == TM_OK && tm_page_is_part(&selection->ranks)) {
         put_missing(ranks, world, &out->facts);
         status = put_hosts(store, tables, ranks, &out->facts, err);
     }

@@ -2,7 +2,7 @@
 #ifndef TMERGE_REPORT_FACTS_H
 #define TMERGE_REPORT_FACTS_H
 
-#include "report/page_choice.h"
+#include "report/page_selection.h"
 #include "table/out.h"
 #include "tmerge/store.h"
 
@@ -23,7 +23,7 @@ typedef struct tm_page_job {
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
 tm_status tm_page_job_make(const tm_store *store, const tm_tables *tables,
-                           const tm_page_choice *choice, tm_page_job *out,
+                           const tm_page_selection *selection, tm_page_job *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_page_job_free(tm_page_job *job);
 

@@ -19,16 +19,16 @@ enum {
 };
 
 struct tm_page {
-    tm_draft draft;
+    tm_temp_file temp;
     tm_vec *memory; /* vector of char: receives the page for a server; NULL: the page is written to
-                       the draft */
+                       `temp` */
     size_t n;       /* number of bytes in the buffer */
     size_t n_bytes; /* number of bytes written so far */
     unsigned char buffer[BUFFER_BYTES];
 };
 
 static tm_status fail_output(const tm_page *page, int code, tm_error *err) {
-    return tm_fail(err, TM_ERR_OUTPUT, page->draft.path, -1, "cannot be written: %s",
+    return tm_fail(err, TM_ERR_OUTPUT, page->temp.path, -1, "cannot be written: %s",
                    strerror(code));
 }
 
@@ -37,7 +37,7 @@ static tm_status flush(tm_page *page, tm_error *err) {
     if (page->memory && page->n > 0 && !tm_vec_append(page->memory, page->buffer, page->n))
         return tm_fail_memory(err);
     while (done < page->n) {
-        ssize_t n = write(page->draft.fd, page->buffer + done, page->n - done);
+        ssize_t n = write(page->temp.fd, page->buffer + done, page->n - done);
         if (n < 0 && errno != EINTR)
             return fail_output(page, errno, err);
         done += n > 0 ? (size_t)n : 0;
@@ -84,9 +84,9 @@ bool tm_report_is_built(void) {
 }
 
 static tm_status open_file(tm_page *page, const char *path, tm_error *err) {
-    if (!tm_draft_create(&page->draft, path))
+    if (!tm_temp_file_create(&page->temp, path))
         return tm_fail_memory(err);
-    int failed = tm_draft_open(&page->draft);
+    int failed = tm_temp_file_open(&page->temp);
     return failed ? fail_output(page, failed, err) : TM_OK;
 }
 
@@ -111,7 +111,7 @@ static tm_status create(const char *path, tm_vec *memory, const char *title, tm_
         return tm_fail_memory(err);
     page->n = page->n_bytes = 0;
     page->memory = memory;
-    page->draft = (tm_draft){.fd = -1};
+    page->temp = (tm_temp_file){.fd = -1};
     tm_status status = open_page(page, path, title, err);
     if (status == TM_OK)
         *out = page;
@@ -190,7 +190,7 @@ tm_status tm_page_commit(tm_page *page, tm_error *err) {
     if (status == TM_OK)
         status = flush(page, err);
     if (status == TM_OK && !page->memory) {
-        int failed = tm_draft_publish(&page->draft);
+        int failed = tm_temp_file_publish(&page->temp);
         status = failed ? fail_output(page, failed, err) : TM_OK;
     }
     tm_page_abandon(page);
@@ -199,6 +199,6 @@ tm_status tm_page_commit(tm_page *page, tm_error *err) {
 
 void tm_page_abandon(tm_page *page) {
     if (page)
-        tm_draft_discard(&page->draft);
+        tm_temp_file_discard(&page->temp);
     free(page);
 }

@@ -19,7 +19,7 @@ enum {
 /* Flags in the encoding of the page. RANK_: flags of a rank. PART_: flags of a part. */
 enum { RANK_TRUNCATED = 1, RANK_NO_CLOCK = 2, RANK_WALL_CLOCK = 4, PART_GPU = 1, PART_HOST = 2 };
 
-typedef struct maker {
+typedef struct builder {
     const tm_store *store;
     const tm_page_source *source;
     const tm_tables *tables;
@@ -29,14 +29,14 @@ typedef struct maker {
     tm_names *names; /* owned */
     tm_vec from_0;   /* vector of int64_t: the ranks for which counts_from_0() holds */
     tm_page_frame frame;
-    tm_survey survey;
+    tm_scan scan;
     tm_dictionary dictionary;
     size_t n_ranks, n_events, n_buckets;
     tm_error *err;
-} maker;
+} builder;
 
 /* Returns whether a rank's times count from 0 in a job with absolute times. */
-static bool counts_from_0(const maker *m, const tm_cell *begin) {
+static bool counts_from_0(const builder *m, const tm_cell *begin) {
     return !begin->null && begin->value.i < TM_FIRST_DAY_NS &&
            m->frame.lanes.begin_ns >= TM_FIRST_DAY_NS;
 }
@@ -45,14 +45,14 @@ static bool counts_from_0(const maker *m, const tm_cell *begin) {
 typedef struct shelf {
     const tm_store *store;
     const tm_page_frame *frame;
-    tm_survey *survey;
-    tm_page_draft *draft; /* NULL during the first pass, which only surveys the ranks */
+    tm_scan *scan;
+    tm_page_encoding *encoding; /* NULL during the first pass, which only scans the ranks */
 } shelf;
 
 static tm_status visit(void *context, tm_timeline *timeline, size_t at, tm_error *err) {
     shelf *s = context;
-    return s->draft ? tm_survey_collect(s->survey, s->frame, timeline, at, s->draft, err)
-                    : tm_survey_add(s->survey, s->frame, timeline, err);
+    return s->encoding ? tm_scan_collect(s->scan, s->frame, timeline, at, s->encoding, err)
+                       : tm_scan_add(s->scan, s->frame, timeline, err);
 }
 
 static tm_status visit_all(shelf *s, tm_error *err) {
@@ -61,7 +61,8 @@ static tm_status visit_all(shelf *s, tm_error *err) {
                               1u << TM_RECORD_COUNTERS;
     tm_store_visit_plan plan = {.store = s->store,
                                 .names = s->frame->names,
-                                .records = 1u << TM_RECORD_COLLECTIVES | (s->draft ? reported : 0),
+                                .records =
+                                    1u << TM_RECORD_COLLECTIVES | (s->encoding ? reported : 0),
                                 .visitor = visit,
                                 .context = s};
     TM_TRY(tm_store_read_ranks(s->store, &plan.ranks, &plan.n, err));
@@ -70,26 +71,26 @@ static tm_status visit_all(shelf *s, tm_error *err) {
     return status;
 }
 
-static tm_status survey_store(void *context, const tm_page_frame *frame, tm_survey *out,
-                              tm_error *err) {
+static tm_status scan_store(void *context, const tm_page_frame *frame, tm_scan *out,
+                            tm_error *err) {
     shelf *s = context;
-    *s = (shelf){.store = s->store, .frame = frame, .survey = out};
+    *s = (shelf){.store = s->store, .frame = frame, .scan = out};
     return visit_all(s, err);
 }
 
-static tm_status collect_store(void *context, const tm_page_frame *frame, tm_survey *chosen,
-                               tm_vec *drafts, tm_error *err) {
+static tm_status collect_store(void *context, const tm_page_frame *frame, tm_scan *chosen,
+                               tm_vec *encodings, tm_error *err) {
     shelf *s = context;
-    tm_page_draft *draft = tm_vec_push(drafts);
-    if (!draft)
+    tm_page_encoding *encoding = tm_vec_push(encodings);
+    if (!encoding)
         return tm_fail_memory(err);
-    tm_page_draft_init(draft);
-    *s = (shelf){.store = s->store, .frame = frame, .survey = chosen, .draft = draft};
+    tm_page_encoding_init(encoding);
+    *s = (shelf){.store = s->store, .frame = frame, .scan = chosen, .encoding = encoding};
     return visit_all(s, err);
 }
 
-static const tm_card *card_of(const maker *m, size_t at) {
-    return (const tm_card *)m->survey.plan.cards.data + at;
+static const tm_card *card_of(const builder *m, size_t at) {
+    return (const tm_card *)m->scan.plan.cards.data + at;
 }
 
 /* Returns a cell of a table; NULL if the row does not exist or the cell is null. */
@@ -109,7 +110,7 @@ static int64_t int_of(const tm_tables *tables, const char *name, const char *col
 }
 
 /* Returns the host of a rank; "" if the page has no row for the rank. */
-static const char *host_of(const maker *m, size_t at) {
+static const char *host_of(const builder *m, size_t at) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     const tm_cell *cell =
         cell_of(m->tables, "job.rank", tm_table_find_row(ranks, &card_of(m, at)->rank, 1), "host");
@@ -151,8 +152,8 @@ static tm_status find_size(const tm_bytes *bytes, size_t *size, tm_error *err) {
 }
 
 /* Halves the resolution of coverage until it takes at most half of the room for the timeline. */
-static tm_status fit_coverage(maker *m) {
-    tm_bytes *coverage = &m->survey.coverage;
+static tm_status fit_coverage(builder *m) {
+    tm_bytes *coverage = &m->scan.coverage;
     size_t room = m->budget->left_bytes + COVERAGE_BYTES, size = 0;
     m->left = *m->budget;
     m->n_buckets = m->frame.lanes.n;
@@ -169,7 +170,7 @@ static tm_status fit_coverage(maker *m) {
     return TM_OK;
 }
 
-static tm_status choose(maker *m) {
+static tm_status choose(builder *m) {
     int64_t blamed = int_of(m->tables, "stragglers.job", "rank", -1);
     int64_t *near = malloc(m->n_ranks * sizeof *near);
     const char *host = NULL;
@@ -181,25 +182,25 @@ static tm_status choose(maker *m) {
     for (size_t i = 0; host && *host && i < m->n_ranks; i++)
         if (strcmp(host_of(m, i), host) == 0)
             near[n++] = card_of(m, i)->rank;
-    tm_status status = tm_operations_choose(&m->survey.operations, m->left.n_members, m->err);
-    size_t n_events = tm_timeline_events(&m->left, tm_operations_members(&m->survey.operations));
+    tm_status status = tm_operations_choose(&m->scan.operations, m->left.n_members, m->err);
+    size_t n_events = tm_timeline_events(&m->left, tm_operations_members(&m->scan.operations));
     tm_plan_wishes wishes = {blamed, near, n, worst_step(m->tables), n_events};
     if (status == TM_OK)
-        status = tm_plan_choose(&m->survey.plan, &wishes, m->err);
+        status = tm_plan_choose(&m->scan.plan, &wishes, m->err);
     free(near);
     return status;
 }
 
 /* Returns whether a part gets a mark: it has chosen events, or the budget has room for its mark. */
-static bool is_marked(const maker *m, const tm_plan_part *part) {
-    const tm_page_kept *steps = m->survey.plan.steps ? m->budget->steps : NULL;
+static bool is_marked(const builder *m, const tm_plan_part *part) {
+    const tm_page_kept *steps = m->scan.plan.steps ? m->budget->steps : NULL;
     if (m->budget->few_marks)
         return part->gpu || part->host;
     return part->gpu || part->host || !steps || tm_page_keeps(steps, part->number);
 }
 
-static void put_parts(const maker *m, const tm_card *card, tm_bytes *out) {
-    const tm_plan_part *parts = (const tm_plan_part *)m->survey.plan.parts.data + card->first_part;
+static void put_parts(const builder *m, const tm_card *card, tm_bytes *out) {
+    const tm_plan_part *parts = (const tm_plan_part *)m->scan.plan.parts.data + card->first_part;
     int64_t before = m->frame.lanes.begin_ns, number = 0;
     size_t n = 0;
     for (size_t i = 0; i < card->n_parts; i++)
@@ -225,9 +226,9 @@ static int64_t end_of(const tm_span *span) {
     return span->n_gpu_events > 0 ? span->gpu_end_ns : span->begin_ns;
 }
 
-static void put_rank(const maker *m, size_t at, tm_bytes *out) {
+static void put_rank(const builder *m, size_t at, tm_bytes *out) {
     const tm_card *card = card_of(m, at);
-    const tm_span *spans = (const tm_span *)m->survey.plan.spans.data + card->first_span;
+    const tm_span *spans = (const tm_span *)m->scan.plan.spans.data + card->first_span;
     const tm_rank_clock *clock = &card->clock;
     tm_bytes_put(out, (uint64_t)card->rank);
     tm_bytes_put(out, (card->truncated ? RANK_TRUNCATED : 0u) |
@@ -245,7 +246,7 @@ static void put_rank(const maker *m, size_t at, tm_bytes *out) {
     put_parts(m, card, out);
 }
 
-static void put_job(maker *m) {
+static void put_job(builder *m) {
     tm_bytes *out = &m->out->job;
     const char *before = NULL;
     int64_t world = -1;
@@ -256,11 +257,11 @@ static void put_job(maker *m) {
     tm_bytes_put(out, m->n_buckets);
     tm_bytes_put(out, m->frame.strip.n);
     tm_bytes_put(out, (uint64_t)(world + 1));
-    tm_bytes_put(out, m->survey.plan.all);
-    tm_bytes_put(out, m->survey.plan.steps);
+    tm_bytes_put(out, m->scan.plan.all);
+    tm_bytes_put(out, m->scan.plan.steps);
     tm_bytes_put(out, m->n_events);
     tm_bytes_put(out, m->n_ranks);
-    tm_bytes_put(out, m->survey.plan.n_shown);
+    tm_bytes_put(out, m->scan.plan.n_shown);
     for (size_t i = 0; i < m->n_ranks; i++) {
         const char *host = card_of(m, i)->shown ? host_of(m, i) : NULL;
         if (!host)
@@ -277,7 +278,7 @@ static void put_job(maker *m) {
 
 /* Computes the duration of the timeline. If the times of a rank count from 0, the rank is drawn as
  * if it started with the job. Such a rank may end after the job. */
-static tm_status find_duration(maker *m) {
+static tm_status find_duration(builder *m) {
     const tm_table *ranks = tm_tables_find(m->tables, "job.rank");
     int64_t begin_ns = m->frame.lanes.begin_ns, duration_ns = 1;
     for (size_t i = 0; i < ranks->n_rows; i++) {
@@ -291,7 +292,7 @@ static tm_status find_duration(maker *m) {
     return TM_OK;
 }
 
-static tm_status read_job(maker *m) {
+static tm_status read_job(builder *m) {
     tm_page_frame *frame = &m->frame;
     TM_TRY(tm_store_read_names(m->store, &m->names, m->err));
     frame->lanes.begin_ns = int_of(m->tables, "job.job", "begin_ns", 0);
@@ -308,65 +309,66 @@ static tm_status read_job(maker *m) {
     frame->n_from_0 = m->from_0.n;
     frame->steps = int_of(m->tables, "overlap.step", "step", 0) > 0 ||
                    int_of(m->tables, "job.job", "steps", 0) > 1;
-    TM_TRY(tm_survey_begin(frame, &m->survey, m->err));
+    TM_TRY(tm_scan_begin(frame, &m->scan, m->err));
     return tm_dictionary_make(m->names, &m->dictionary, m->err);
 }
 
-/* Writes the ranks of all drafts, lowest rank first. */
-static void put_drafts(maker *m, const tm_vec *drafts, size_t offset, size_t *next, tm_bytes *out) {
-    for (size_t d = 0; d < drafts->n; d++)
+/* Writes the ranks of all encodings, lowest rank first. */
+static void put_encodings(builder *m, const tm_vec *encodings, size_t offset, size_t *next,
+                          tm_bytes *out) {
+    for (size_t d = 0; d < encodings->n; d++)
         next[d] = 0;
     for (size_t i = 0; i < m->n_ranks; i++)
-        for (size_t d = 0; card_of(m, i)->shown && d < drafts->n; d++) {
-            const tm_event_draft *draft =
-                (const void *)((const char *)drafts->data + d * drafts->size + offset);
-            const tm_event_end *end = (const tm_event_end *)draft->ends.data + next[d];
-            if (next[d] == draft->ends.n || end->rank != card_of(m, i)->rank)
+        for (size_t d = 0; card_of(m, i)->shown && d < encodings->n; d++) {
+            const tm_event_encoding *encoding =
+                (const void *)((const char *)encodings->data + d * encodings->size + offset);
+            const tm_event_end *end = (const tm_event_end *)encoding->ends.data + next[d];
+            if (next[d] == encoding->ends.n || end->rank != card_of(m, i)->rank)
                 continue;
-            tm_event_draft_put(draft, next[d]++, &m->dictionary, out);
+            tm_event_encoding_put(encoding, next[d]++, &m->dictionary, out);
             m->n_events += end->n_events;
         }
 }
 
 /* Writes the names of events first, because only the texts for panels have limited room. */
-static void put_events(maker *m, const tm_vec *drafts, size_t *next) {
-    put_drafts(m, drafts, offsetof(tm_page_draft, events), next, &m->out->events);
+static void put_events(builder *m, const tm_vec *encodings, size_t *next) {
+    put_encodings(m, encodings, offsetof(tm_page_encoding, events), next, &m->out->events);
     m->dictionary.cut = m->budget->text_bytes;
     m->dictionary.room = PANEL_TEXTS;
-    put_drafts(m, drafts, offsetof(tm_page_draft, details), next, &m->out->details);
+    put_encodings(m, encodings, offsetof(tm_page_encoding, details), next, &m->out->details);
     m->dictionary.room = SIZE_MAX;
 }
 
-static tm_status collect(maker *m) {
-    tm_vec drafts = TM_VEC(tm_page_draft);
+static tm_status collect(builder *m) {
+    tm_vec encodings = TM_VEC(tm_page_encoding);
     tm_status status =
-        m->source->collect(m->source->context, &m->frame, &m->survey, &drafts, m->err);
-    size_t *next = status == TM_OK ? calloc(drafts.n + 1, sizeof *next) : NULL;
+        m->source->collect(m->source->context, &m->frame, &m->scan, &encodings, m->err);
+    size_t *next = status == TM_OK ? calloc(encodings.n + 1, sizeof *next) : NULL;
     if (next)
-        put_events(m, &drafts, next);
+        put_events(m, &encodings, next);
     else if (status == TM_OK)
         status = tm_fail_memory(m->err);
     free(next);
-    for (size_t d = 0; d < drafts.n; d++)
-        tm_page_draft_free((tm_page_draft *)drafts.data + d);
-    tm_vec_free(&drafts);
+    for (size_t d = 0; d < encodings.n; d++)
+        tm_page_encoding_free((tm_page_encoding *)encodings.data + d);
+    tm_vec_free(&encodings);
     return status;
 }
 
-static tm_status make(maker *m) {
+static tm_status make(builder *m) {
     TM_TRY(read_job(m));
-    TM_TRY(m->source->survey(m->source->context, &m->frame, &m->survey, m->err));
-    m->n_ranks = m->survey.plan.cards.n;
+    TM_TRY(m->source->scan(m->source->context, &m->frame, &m->scan, m->err));
+    m->n_ranks = m->scan.plan.cards.n;
     TM_TRY(fit_coverage(m));
     TM_TRY(choose(m));
     TM_TRY(collect(m));
-    TM_TRY(tm_operations_put(&m->survey.operations, &m->survey.plan, m->frame.lanes.begin_ns,
+    TM_TRY(tm_operations_put(&m->scan.operations, &m->scan.plan, m->frame.lanes.begin_ns,
                              &m->dictionary, &m->out->operations, m->err));
-    tm_strip_put(&m->frame.strip, m->survey.strip_sums, m->n_ranks, &m->out->strip);
+    tm_strip_put(&m->frame.strip, m->scan.strip_sums, m->n_ranks, &m->out->strip);
     put_job(m);
-    /* `out` now owns the coverage, so tm_survey_free must not free it */
-    m->out->coverage = m->survey.coverage;
-    m->survey.coverage = tm_bytes_make();
+    /* `out` now owns the coverage, so tm_scan_free must not free it */
+    m->out->coverage = m->scan.coverage;
+    m->scan.coverage = tm_bytes_make();
     return TM_OK;
 }
 
@@ -376,14 +378,14 @@ static tm_status make_blocks(const tm_store *store, const tm_page_source *source
                              const tm_tables *tables, const tm_timeline_budget *budget,
                              tm_timeline_blocks *out, tm_error *err) {
     shelf all = {.store = store};
-    const tm_page_source stored = {&all, survey_store, collect_store};
-    maker m = {.store = store,
-               .source = source ? source : &stored,
-               .tables = tables,
-               .budget = budget,
-               .out = out,
-               .from_0 = TM_VEC(int64_t),
-               .err = err};
+    const tm_page_source stored = {&all, scan_store, collect_store};
+    builder m = {.store = store,
+                 .source = source ? source : &stored,
+                 .tables = tables,
+                 .budget = budget,
+                 .out = out,
+                 .from_0 = TM_VEC(int64_t),
+                 .err = err};
     *out = (tm_timeline_blocks){tm_bytes_make(), tm_bytes_make(), tm_bytes_make(),
                                 tm_bytes_make(), tm_bytes_make(), tm_bytes_make()};
     tm_status status = make(&m);
@@ -391,7 +393,7 @@ static tm_status make_blocks(const tm_store *store, const tm_page_source *source
                   out->operations.failed || out->events.failed || out->details.failed;
     if (status == TM_OK && failed)
         status = tm_fail_memory(err);
-    tm_survey_free(&m.survey);
+    tm_scan_free(&m.scan);
     tm_dictionary_free(&m.dictionary);
     tm_vec_free(&m.from_0);
     tm_names_destroy(m.names);
@@ -427,14 +429,14 @@ static tm_status pack_blocks(page_block *blocks, size_t n, size_t *size, tm_erro
 }
 
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
-                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
-                             tm_error *err) {
+                             const tm_tables *tables, const tm_page_selection *selection,
+                             tm_page *page, tm_error *err) {
     size_t before = tm_page_bytes(page), size = before + TIMELINE_BYTES,
            room = before < TM_PAGE_BYTES ? TM_PAGE_BYTES - before : 1;
     tm_timeline_budget budget = tm_timeline_budget_of(
-        choice->ranks.kept.n, size < TM_PAGE_BYTES ? TM_PAGE_BYTES - size : 1);
-    budget.ranks = tm_page_is_part(&choice->ranks) ? &choice->ranks : NULL;
-    budget.steps = tm_page_is_part(&choice->steps) ? &choice->steps : NULL;
+        selection->ranks.kept.n, size < TM_PAGE_BYTES ? TM_PAGE_BYTES - size : 1);
+    budget.ranks = tm_page_is_part(&selection->ranks) ? &selection->ranks : NULL;
+    budget.steps = tm_page_is_part(&selection->steps) ? &selection->steps : NULL;
     tm_timeline_blocks made;
     page_block blocks[] = {
         {"timeline.job", &made.job, TM_VEC(unsigned char)},

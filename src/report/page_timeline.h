@@ -3,7 +3,7 @@
 #define TMERGE_REPORT_PAGE_TIMELINE_H
 
 #include "page_file.h"
-#include "timeline_survey.h"
+#include "timeline_scan.h"
 #include "tmerge/store.h"
 
 /** The encoded blocks. tools/web/src/timeline/decode.ts decodes them: change both together. */
@@ -48,11 +48,11 @@ tm_status tm_report_write_from(const tm_page_origin *origin, const char *path,
  * so on.
  *
  * @param source  timelines; NULL: the store is read
- * @param choice  the ranks that have lanes
+ * @param selection  the ranks that have lanes
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_OUTPUT; TM_ERR_FAULT
  */
 tm_status tm_report_timeline(const tm_store *store, const tm_page_source *source,
-                             const tm_tables *tables, const tm_page_choice *choice, tm_page *page,
-                             tm_error *err) TM_MUST_CHECK;
+                             const tm_tables *tables, const tm_page_selection *selection,
+                             tm_page *page, tm_error *err) TM_MUST_CHECK;
 
 #endif

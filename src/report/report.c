@@ -10,9 +10,9 @@
 #include "base/page_mark.h"
 #include "report/built.h"
 #include "report/facts.h"
-#include "report/page_choice.h"
 #include "report/page_file.h"
 #include "report/page_json.h"
+#include "report/page_selection.h"
 #include "report/page_timeline.h"
 #include "report/top_rows.h"
 #include "tmerge/analysis.h"
@@ -39,7 +39,7 @@ typedef struct table_part {
 typedef struct writer {
     const tm_store *store;        /* the store; NULL: the tables already have their rows */
     const tm_page_source *source; /* timelines; NULL: read them from the store */
-    const tm_page_choice *choice;
+    const tm_page_selection *selection;
     const tm_tables *at_hand; /* tables; NULL: read them from the store */
     const tm_tables *tables;
     const tm_out *facts; /* further members of the document, as JSON; NULL: none */
@@ -100,7 +100,7 @@ static tm_status open_table(writer *w, tm_table *table, size_t most, tm_out *all
     tm_table_clear(table);
     const tm_table *written = w->at_hand ? tm_tables_look_up(w->at_hand, table->def->name) : NULL;
     TM_TRY(written ? take_table(written, table, err) : tm_page_read_table(w->store, table, err));
-    return tm_top_rows_put(table, w->choice, most, all, left_out, err);
+    return tm_top_rows_put(table, w->selection, most, all, left_out, err);
 }
 
 /* Frees a table's rows, unless the timeline needs them later. */
@@ -267,7 +267,7 @@ static tm_status put_timeline(writer *w, tm_page *page, tm_error *err) {
     tm_table *ranks = tm_tables_find(w->tables, "job.rank");
     tm_table_clear(ranks);
     TM_TRY(tm_page_read_table(w->store, ranks, err));
-    return tm_report_timeline(w->store, w->source, w->tables, w->choice, page, err);
+    return tm_report_timeline(w->store, w->source, w->tables, w->selection, page, err);
 }
 
 static tm_status fill_page(writer *w, tm_page *page, tm_error *err) {
@@ -307,14 +307,14 @@ static tm_status write_page(writer *w, const char *path, tm_error *err) {
 }
 
 static tm_status write_report(const tm_page_origin *origin, tm_tables *tables,
-                              const tm_page_choice *choice, const char *path, tm_error *err) {
+                              const tm_page_selection *selection, const char *path, tm_error *err) {
     tm_page_job job;
-    tm_status status = tm_page_job_make(origin->store, tables, choice, &job, err);
+    tm_status status = tm_page_job_make(origin->store, tables, selection, &job, err);
     if (status == TM_OK) {
         writer w = {.store = origin->store,
                     .source = origin->source,
                     .at_hand = origin->at_hand,
-                    .choice = choice,
+                    .selection = selection,
                     .tables = tables,
                     .kind = "report",
                     .title = job.name,
@@ -331,12 +331,12 @@ static tm_status write_report(const tm_page_origin *origin, tm_tables *tables,
 
 tm_status tm_report_write_from(const tm_page_origin *origin, const char *path, tm_error *err) {
     tm_tables tables;
-    tm_page_choice choice;
+    tm_page_selection selection;
     TM_TRY(tm_analysis_tables(&tables, err));
-    tm_status status = tm_page_choice_make(origin->store, &tables, &choice, err);
+    tm_status status = tm_page_selection_make(origin->store, &tables, &selection, err);
     if (status == TM_OK)
-        status = write_report(origin, &tables, &choice, path, err);
-    tm_page_choice_free(&choice);
+        status = write_report(origin, &tables, &selection, path, err);
+    tm_page_selection_free(&selection);
     tm_tables_destroy(&tables);
     return status;
 }

@@ -76,8 +76,8 @@ static void put_value(tm_bytes *out, float value) {
 }
 
 static bool put_series(const series *own, const point *points, size_t n, int64_t job_begin_ns,
-                       tm_event_draft *out) {
-    uint32_t *names = tm_event_draft_gap(out, 2);
+                       tm_event_encoding *out) {
+    uint32_t *names = tm_event_encoding_gap(out, 2);
     if (!names)
         return false;
     names[0] = own->counter;
@@ -113,7 +113,7 @@ static size_t most_points(size_t n_ranks, size_t n_series) {
 }
 
 tm_status tm_counters_put(const tm_event_writer *writer, const tm_timeline *timeline,
-                          tm_event_draft *out, tm_error *err) {
+                          tm_event_encoding *out, tm_error *err) {
     tm_keys keys = TM_KEYS(series);
     tm_vec all = TM_VEC(point);
     bool ok = gather(timeline, &keys, &all);

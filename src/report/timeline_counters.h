@@ -17,6 +17,6 @@
  * @return  TM_OK; TM_ERR_FAULT
  */
 tm_status tm_counters_put(const tm_event_writer *writer, const tm_timeline *timeline,
-                          tm_event_draft *out, tm_error *err) TM_MUST_CHECK;
+                          tm_event_encoding *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

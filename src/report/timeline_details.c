@@ -147,7 +147,7 @@ static bool is_reported(const teller *t, tm_detail what, size_t i) {
     return w->plan->all || launch_of(t, ((const uint32_t *)w->shown.data)[i]) >= 0;
 }
 
-static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
+static bool put_detail(teller *t, tm_detail what, tm_event_encoding *out) {
     tm_vec events = TM_VEC(uint32_t), values = TM_VEC(int64_t);
     bool ok = true;
     for (size_t i = 0; i < t->writer->shown.n && ok; i++) {
@@ -167,7 +167,7 @@ static bool put_detail(teller *t, tm_detail what, tm_event_draft *out) {
     tm_bytes_put(&out->bytes, events.n);
     for (size_t i = 0; i < events.n; i++)
         tm_bytes_put(&out->bytes, event[i] - (i > 0 ? event[i - 1] : 0));
-    uint32_t *names = ok && is_name(what) ? tm_event_draft_gap(out, values.n) : NULL;
+    uint32_t *names = ok && is_name(what) ? tm_event_encoding_gap(out, values.n) : NULL;
     for (size_t i = 0; i < values.n && names; i++)
         names[i] = (uint32_t)value[i];
     for (size_t i = 0; i < values.n && !is_name(what); i++)
@@ -191,7 +191,7 @@ static bool put_shapes(teller *t, tm_bytes *out) {
 }
 
 tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timeline, size_t at,
-                         tm_event_draft *out, tm_error *err) {
+                         tm_event_encoding *out, tm_error *err) {
     teller t = {.writer = writer, .timeline = timeline, .shapes = TM_KEYS(shape)};
 #define ATTRS(which, type)                                                                         \
     t.of[which] = attrs_of(timeline, which, sizeof(type), offsetof(type, event))
@@ -208,5 +208,5 @@ tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timel
     if (!ok)
         return tm_fail_memory(err);
     TM_TRY(tm_counters_put(writer, timeline, out, err));
-    return tm_event_draft_end(out, timeline->rank, 0) ? TM_OK : tm_fail_memory(err);
+    return tm_event_encoding_end(out, timeline->rank, 0) ? TM_OK : tm_fail_memory(err);
 }

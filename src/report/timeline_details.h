@@ -29,6 +29,6 @@ typedef enum tm_detail {
  * @param at  the rank's index among all ranks
  * @return    TM_OK; TM_ERR_FAULT */
 tm_status tm_details_put(const tm_event_writer *writer, const tm_timeline *timeline, size_t at,
-                         tm_event_draft *out, tm_error *err) TM_MUST_CHECK;
+                         tm_event_encoding *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -4,28 +4,28 @@
 
 enum { MAX_DEPTH = 255 };
 
-static void init_draft(tm_event_draft *draft) {
-    *draft = (tm_event_draft){.bytes = tm_bytes_make(),
-                              .gaps = TM_VEC(tm_event_gap),
-                              .names = TM_VEC(uint32_t),
-                              .ends = TM_VEC(tm_event_end)};
+static void init_encoding(tm_event_encoding *encoding) {
+    *encoding = (tm_event_encoding){.bytes = tm_bytes_make(),
+                                    .gaps = TM_VEC(tm_event_gap),
+                                    .names = TM_VEC(uint32_t),
+                                    .ends = TM_VEC(tm_event_end)};
 }
 
-static void free_draft(tm_event_draft *draft) {
-    tm_bytes_free(&draft->bytes);
-    tm_vec_free(&draft->gaps);
-    tm_vec_free(&draft->names);
-    tm_vec_free(&draft->ends);
+static void free_encoding(tm_event_encoding *encoding) {
+    tm_bytes_free(&encoding->bytes);
+    tm_vec_free(&encoding->gaps);
+    tm_vec_free(&encoding->names);
+    tm_vec_free(&encoding->ends);
 }
 
-void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
-                        tm_bytes *out) {
+void tm_event_encoding_put(const tm_event_encoding *encoding, size_t i, tm_dictionary *dictionary,
+                           tm_bytes *out) {
     static const tm_event_end none = {0};
-    const tm_event_end *end = (const tm_event_end *)draft->ends.data + i;
+    const tm_event_end *end = (const tm_event_end *)encoding->ends.data + i;
     const tm_event_end *before = i > 0 ? end - 1 : &none;
-    const tm_event_gap *gaps = draft->gaps.data;
-    const uint32_t *names = draft->names.data;
-    const uint8_t *bytes = draft->bytes.bytes.data;
+    const tm_event_gap *gaps = encoding->gaps.data;
+    const uint32_t *names = encoding->names.data;
+    const uint8_t *bytes = encoding->bytes.bytes.data;
     size_t at = before->n_bytes, name = before->n_names;
     for (size_t g = before->n_gaps; g < end->n_gaps; g++) {
         tm_bytes_put_raw(out, bytes + at, gaps[g].at - at);
@@ -37,27 +37,28 @@ void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *di
         tm_bytes_put_raw(out, bytes + at, end->n_bytes - at);
 }
 
-void tm_page_draft_init(tm_page_draft *draft) {
-    init_draft(&draft->events);
-    init_draft(&draft->details);
+void tm_page_encoding_init(tm_page_encoding *encoding) {
+    init_encoding(&encoding->events);
+    init_encoding(&encoding->details);
 }
 
-void tm_page_draft_free(tm_page_draft *draft) {
-    free_draft(&draft->events);
-    free_draft(&draft->details);
+void tm_page_encoding_free(tm_page_encoding *encoding) {
+    free_encoding(&encoding->events);
+    free_encoding(&encoding->details);
 }
 
-bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events) {
-    const tm_event_end end = {rank, draft->bytes.bytes.n, draft->gaps.n, draft->names.n, n_events};
-    return !draft->bytes.failed && tm_vec_append(&draft->ends, &end, 1);
+bool tm_event_encoding_end(tm_event_encoding *encoding, int64_t rank, size_t n_events) {
+    const tm_event_end end = {rank, encoding->bytes.bytes.n, encoding->gaps.n, encoding->names.n,
+                              n_events};
+    return !encoding->bytes.failed && tm_vec_append(&encoding->ends, &end, 1);
 }
 
-uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n) {
-    const tm_event_gap gap = {draft->bytes.bytes.n, n};
+uint32_t *tm_event_encoding_gap(tm_event_encoding *encoding, size_t n) {
+    const tm_event_gap gap = {encoding->bytes.bytes.n, n};
     uint32_t *names = NULL;
-    if (!draft->bytes.failed && tm_vec_append(&draft->gaps, &gap, 1))
-        names = tm_vec_append(&draft->names, NULL, n);
-    draft->bytes.failed = !names;
+    if (!encoding->bytes.failed && tm_vec_append(&encoding->gaps, &gap, 1))
+        names = tm_vec_append(&encoding->names, NULL, n);
+    encoding->bytes.failed = !names;
     return names;
 }
 
@@ -178,7 +179,7 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
     tm_bytes_put(out, (uint64_t)((int64_t)track->device + 1));
     tm_bytes_put(out, (uint64_t)(track->stream + 1));
     tm_bytes_put(out, track->tid);
-    uint32_t *names = tm_event_draft_gap(w->out, 1);
+    uint32_t *names = tm_event_encoding_gap(w->out, 1);
     if (names)
         *names = track->thread_name;
     tm_bytes_put(out, w->rows.n);
@@ -186,7 +187,7 @@ static void put_track(tm_event_writer *w, const tm_timeline *timeline, const tm_
         tm_bytes_put_signed(out, begins[i] - (i > 0 ? begins[i - 1] : w->job_begin_ns));
     for (size_t i = 0; i < w->rows.n; i++)
         tm_bytes_put(out, (uint64_t)timeline->duration_ns[rows[i]]);
-    names = tm_event_draft_gap(w->out, w->rows.n);
+    names = tm_event_encoding_gap(w->out, w->rows.n);
     for (size_t i = 0; names && i < w->rows.n; i++)
         names[i] = timeline->name[rows[i]];
     if (shown != TM_TRACK_STREAM)
@@ -220,6 +221,6 @@ tm_status tm_events_put(tm_event_writer *writer, const tm_timeline *timeline, si
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_STREAM, err));
         TM_TRY(put_shown(writer, timeline, at, track, TM_TRACK_ANNOTATIONS, err));
     }
-    bool ended = tm_event_draft_end(writer->out, timeline->rank, writer->shown.n);
+    bool ended = tm_event_encoding_end(writer->out, timeline->rank, writer->shown.n);
     return ended ? TM_OK : tm_fail_memory(err);
 }

@@ -37,46 +37,46 @@ typedef struct tm_event_gap {
     size_t n;
 } tm_event_gap;
 
-/** Where a rank's part of a draft ends. */
+/** Where a rank's part of an encoding ends. */
 typedef struct tm_event_end {
     int64_t rank;
-    size_t n_bytes, n_gaps, n_names; /* bytes, gaps and names in the draft up to here */
+    size_t n_bytes, n_gaps, n_names; /* bytes, gaps and names in the encoding up to here */
     size_t n_events;                 /* number of events in this part */
 } tm_event_end;
 
 /** Encoded columns of some ranks, with gaps where numbers of names belong. Several processes make
- * drafts; names get their numbers when the drafts of all ranks are put in order. */
-typedef struct tm_event_draft {
+ * encodings; names get their numbers when the encodings of all ranks are put in order. */
+typedef struct tm_event_encoding {
     tm_bytes bytes;
     tm_vec gaps;  /* vector of tm_event_gap */
     tm_vec names; /* vector of uint32_t: ids of the names of all gaps */
     tm_vec ends;  /* vector of tm_event_end: one for each rank, ascending by rank */
-} tm_event_draft;
+} tm_event_encoding;
 
 /** Adds a gap for @p n names. Returns where the caller writes their ids; NULL when out of memory.
  */
-uint32_t *tm_event_draft_gap(tm_event_draft *draft, size_t n);
+uint32_t *tm_event_encoding_gap(tm_event_encoding *encoding, size_t n);
 
 /** Ends a rank's part. Returns false when out of memory. */
-bool tm_event_draft_end(tm_event_draft *draft, int64_t rank, size_t n_events);
+bool tm_event_encoding_end(tm_event_encoding *encoding, int64_t rank, size_t n_events);
 
-/** Appends the @p i-th part of a draft. Fills each gap with the numbers of the gap's names. */
-void tm_event_draft_put(const tm_event_draft *draft, size_t i, tm_dictionary *dictionary,
-                        tm_bytes *out);
+/** Appends the @p i-th part of an encoding. Fills each gap with the numbers of the gap's names. */
+void tm_event_encoding_put(const tm_event_encoding *encoding, size_t i, tm_dictionary *dictionary,
+                           tm_bytes *out);
 
-typedef struct tm_page_draft {
-    tm_event_draft events, details;
-} tm_page_draft;
+typedef struct tm_page_encoding {
+    tm_event_encoding events, details;
+} tm_page_encoding;
 
-void tm_page_draft_init(tm_page_draft *draft);
-void tm_page_draft_free(tm_page_draft *draft);
+void tm_page_encoding_init(tm_page_encoding *encoding);
+void tm_page_encoding_free(tm_page_encoding *encoding);
 
 /** Encodes the events of ranks, rank by rank. */
 typedef struct tm_event_writer {
     const tm_plan *plan;
     const tm_operations *operations;
     int64_t job_begin_ns;
-    tm_event_draft *out;
+    tm_event_encoding *out;
     tm_vec rows;   /* vector of uint32_t: scratch */
     tm_vec begins; /* vector of int64_t: scratch */
     tm_vec shown;  /* vector of uint32_t: written rows of the rank, in the order of writing */

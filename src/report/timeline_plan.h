@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "page_choice.h"
+#include "page_selection.h"
 #include "timeline_coverage.h"
 
 /** Limits of a page's timeline. */

@@ -145,7 +145,7 @@ static bool keep_arrivals(rows *r) {
     return true;
 }
 
-static bool choose_rows(rows *r, const tm_page_choice *choice) {
+static bool choose_rows(rows *r, const tm_page_selection *selection) {
     const tm_table_def *def = r->table->def;
     int rank = key_of(def, "rank"), step = key_of(def, "step");
     if (r->n <= SMALL_ROWS)
@@ -154,9 +154,9 @@ static bool choose_rows(rows *r, const tm_page_choice *choice) {
         return r->n <= TM_PAGE_ROWS || keep_arrivals(r);
     bool cells = rank >= 0 && step >= 0;
     if (rank >= 0)
-        drop_others(r, &choice->ranks, rank, cells);
+        drop_others(r, &selection->ranks, rank, cells);
     if (step >= 0)
-        drop_others(r, &choice->steps, step, cells);
+        drop_others(r, &selection->steps, step, cells);
     size_t most = rank >= 0 ? RANK_ROWS_MAX : TM_PAGE_ROWS;
     return r->n <= most || keep_top(r, most);
 }
@@ -182,8 +182,8 @@ static tm_status keep_path(tm_table *table, size_t most, size_t *left_out, tm_er
     return TM_OK;
 }
 
-tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
-                          size_t *left_out, tm_error *err) {
+tm_status tm_top_rows_put(tm_table *table, const tm_page_selection *selection, size_t most,
+                          tm_out *all, size_t *left_out, tm_error *err) {
     if (is_table(table, "criticalpath.piece"))
         return keep_path(table, most, left_out, err);
     rows r = {table, malloc(table->n_rows + 1), table->n_rows};
@@ -191,7 +191,7 @@ tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t 
     if (!r.kept)
         return tm_fail_memory(err);
     memset(r.kept, true, before);
-    bool chosen = choose_rows(&r, choice);
+    bool chosen = choose_rows(&r, selection);
     if (chosen && r.n > most && is_table(table, "criticalpath.slack")) {
         /* A row has the slack of the events up to the next row. If a row were removed, the row
          * before it would give its events a wrong slack. So all rows are removed. */

@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-#include "report/page_choice.h"
+#include "report/page_selection.h"
 #include "table/out.h"
 #include "tmerge/table.h"
 
@@ -22,7 +22,7 @@
  *                  [sums...]]
  * @param left_out  number of rows removed; set only on TM_OK
  * @return          TM_OK; TM_ERR_FAULT when out of memory */
-tm_status tm_top_rows_put(tm_table *table, const tm_page_choice *choice, size_t most, tm_out *all,
-                          size_t *left_out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_top_rows_put(tm_table *table, const tm_page_selection *selection, size_t most,
+                          tm_out *all, size_t *left_out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -117,8 +117,8 @@ static tm_status open_all(tm_serve_events *e, const tm_store *store, const tm_na
         status = tm_serve_events_pieces(e, &plan, TM_SERVE_BLOCK_ROWS, &e->pieces, err);
     if (status == TM_OK) {
         memset(all, true, e->n);
-        const tm_store_choice choice = {.ranks = all, .no_events = true};
-        status = tm_store_read_timelines(store, names, e->ranks, &choice, e->n, err);
+        const tm_store_selection selection = {.ranks = all, .no_events = true};
+        status = tm_store_read_timelines(store, names, e->ranks, &selection, e->n, err);
     }
     free(all);
     if (status != TM_OK)

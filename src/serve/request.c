@@ -42,12 +42,12 @@ static bool is_host(const char *host, const char *name) {
     return host[size] == '\0' || (host[size] == ':' && is_port(host + size + 1));
 }
 
-static bool is_own_host(const tm_serve_door *door, const char *host) {
+static bool is_own_host(const tm_serve_access *access, const char *host) {
     static const char *const loopback[] = {"127.0.0.1", "localhost", "[::1]"};
     for (size_t i = 0; i < sizeof loopback / sizeof *loopback; i++)
         if (is_host(host, loopback[i]))
             return true;
-    return is_host(host, door->address);
+    return is_host(host, access->address);
 }
 
 /* Returns whether a request comes from the server's own page: its Origin header names the same host
@@ -67,17 +67,17 @@ static bool find_route(const char *name, tm_serve_route *out) {
     return false;
 }
 
-int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request,
+int tm_serve_check(const tm_serve_access *access, const tm_serve_request *request,
                    tm_serve_route *out) {
     if (request->n_hosts != 1 || !request->host)
         return BAD;
-    if (!is_own_host(door, request->host))
+    if (!is_own_host(access, request->host))
         return MISDIRECTED;
     if (request->origin && !is_own_origin(request->origin, request->host))
         return FORBIDDEN;
     const char *path = request->path;
     if (strnlen(path, TM_SERVE_TOKEN + 2) < TM_SERVE_TOKEN + 2 || path[0] != '/' ||
-        path[TM_SERVE_TOKEN + 1] != '/' || !is_token(path + 1, door->token))
+        path[TM_SERVE_TOKEN + 1] != '/' || !is_token(path + 1, access->token))
         return MISSING;
     if (strcmp(request->method, "GET") != 0 && strcmp(request->method, "HEAD") != 0)
         return METHOD;

@@ -14,11 +14,11 @@ enum {
 };
 
 /** The token and address that requests must have. */
-typedef struct tm_serve_door {
+typedef struct tm_serve_access {
     char token[TM_SERVE_TOKEN + 1];     /* first part of every path */
     char address[TM_SERVE_ADDRESS_MAX]; /* numeric address of the server. A request's Host header
                                            must name it or this computer ("localhost") */
-} tm_serve_door;
+} tm_serve_access;
 
 typedef enum tm_serve_route {
     TM_SERVE_PAGE,
@@ -52,7 +52,8 @@ typedef struct tm_serve_request {
  * @param out  the route; set only if 200 is returned
  * @return     200, or the status of the refusal: 400, 403 (another origin), 404 (unknown path or no
  * token), 405, 421 (another host) */
-int tm_serve_check(const tm_serve_door *door, const tm_serve_request *request, tm_serve_route *out);
+int tm_serve_check(const tm_serve_access *access, const tm_serve_request *request,
+                   tm_serve_route *out);
 
 /** Parses a whole number in a query: decimal digits only, below 2^53. Returns false if the text is
  * not such a number. */

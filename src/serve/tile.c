@@ -16,16 +16,16 @@ enum {
     HOST_IN = 2
 };
 
-typedef struct maker {
+typedef struct builder {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     tm_bytes *out;
-    tm_page_draft draft;
+    tm_page_encoding encoding;
     tm_event_writer writer;
     tm_operations operations; /* always empty: the page already has the operations */
     tm_plan plan;
     tm_vec shares; /* vector of uint8_t: scratch */
-} maker;
+} builder;
 
 static bool has(const int64_t *numbers, size_t n, int64_t number) {
     for (size_t i = 0; i < n; i++)
@@ -45,7 +45,7 @@ static size_t least(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
+static void put_shares(builder *m, const tm_serve_shares *s, int64_t base_ns) {
     tm_bytes_put(m->out, s->n);
     if (s->n == 0)
         return;
@@ -54,14 +54,14 @@ static void put_shares(maker *m, const tm_serve_shares *s, int64_t base_ns) {
     tm_bytes_put_raw(m->out, m->shares.data, m->shares.n);
 }
 
-static tm_status find_shares(maker *m, tm_serve_shares *s, tm_error *err) {
+static tm_status find_shares(builder *m, tm_serve_shares *s, tm_error *err) {
     m->shares.n = 0;
     return m->tiler->levels ? tm_serve_levels_read(m->tiler->levels, s, &m->shares, err) : TM_OK;
 }
 
 /* Writes only a rank's shares. If the store's levels are too coarse and there are few events,
  * computes the shares from the events. */
-static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
+static tm_status put_alone(builder *m, const tm_serve_wish *own, int64_t base_ns, tm_error *err) {
     tm_serve_shares s = {
         .at = own->at,
         .from_ns = own->from_ns,
@@ -84,7 +84,7 @@ static tm_status put_alone(maker *m, const tm_serve_wish *own, int64_t base_ns, 
     return TM_OK;
 }
 
-static tm_status put_whole(maker *m, const tm_serve_wish *own, size_t place, int64_t shift,
+static tm_status put_whole(builder *m, const tm_serve_wish *own, size_t place, int64_t shift,
                            tm_error *err) {
     tm_serve_shares s = {
         .at = own->at, .from_ns = own->from_ns, .to_ns = own->to_ns, .most = BUCKETS_MOST};
@@ -103,12 +103,12 @@ static tm_status put_whole(maker *m, const tm_serve_wish *own, size_t place, int
         status = tm_events_put(&m->writer, &window, place, err);
     }
     if (status == TM_OK)
-        status = tm_details_put(&m->writer, &window, place, &m->draft.details, err);
+        status = tm_details_put(&m->writer, &window, place, &m->encoding.details, err);
     tm_timeline_destroy(&window);
     return status;
 }
 
-static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *rank,
+static tm_status put_rank(builder *m, size_t place, size_t at, const tm_timeline *rank,
                           tm_error *err) {
     const tm_tile_wish *wish = m->wish;
     int64_t shift = tm_tiler_shift(m->tiler, rank), base = m->tiler->begin_ns - shift;
@@ -124,12 +124,13 @@ static tm_status put_rank(maker *m, size_t place, size_t at, const tm_timeline *
     return wish->shares ? put_alone(m, &own, base, err) : put_whole(m, &own, place, shift, err);
 }
 
-/* Writes all ranks of a draft. Returns how many events they have. */
-static size_t put_draft(const tm_event_draft *draft, tm_dictionary *dictionary, tm_bytes *out) {
-    const tm_event_end *ends = draft->ends.data;
+/* Writes all ranks of an encoding. Returns how many events they have. */
+static size_t put_encoding(const tm_event_encoding *encoding, tm_dictionary *dictionary,
+                           tm_bytes *out) {
+    const tm_event_end *ends = encoding->ends.data;
     size_t n_events = 0;
-    for (size_t i = 0; i < draft->ends.n; i++) {
-        tm_event_draft_put(draft, i, dictionary, out);
+    for (size_t i = 0; i < encoding->ends.n; i++) {
+        tm_event_encoding_put(encoding, i, dictionary, out);
         n_events += ends[i].n_events;
     }
     return n_events;
@@ -141,12 +142,12 @@ static void put_block(const tm_bytes *block, tm_bytes *out) {
         tm_bytes_put_raw(out, block->bytes.data, block->bytes.n);
 }
 
-static tm_status put_events(maker *m, tm_error *err) {
+static tm_status put_events(builder *m, tm_error *err) {
     tm_dictionary dictionary;
     tm_bytes events = tm_bytes_make(), details = tm_bytes_make();
     TM_TRY(tm_dictionary_make(m->tiler->names, &dictionary, err));
-    size_t n_events = put_draft(&m->draft.events, &dictionary, &events);
-    (void)put_draft(&m->draft.details, &dictionary, &details);
+    size_t n_events = put_encoding(&m->encoding.events, &dictionary, &events);
+    (void)put_encoding(&m->encoding.details, &dictionary, &details);
     tm_dictionary_put(&dictionary, m->out);
     tm_bytes_put(m->out, n_events);
     put_block(&events, m->out);
@@ -158,7 +159,7 @@ static tm_status put_events(maker *m, tm_error *err) {
     return failed ? tm_fail_memory(err) : TM_OK;
 }
 
-static tm_status make(maker *m, tm_error *err) {
+static tm_status make(builder *m, tm_error *err) {
     size_t n;
     const tm_timeline *ranks = tm_serve_ranks(m->tiler->events, &n);
     tm_bytes_put(m->out, VERSION);
@@ -173,8 +174,8 @@ static tm_status make(maker *m, tm_error *err) {
 
 tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes *out,
                        tm_error *err) {
-    maker m = {.tiler = tiler, .wish = wish, .out = out, .shares = TM_VEC(uint8_t)};
-    tm_page_draft_init(&m.draft);
+    builder m = {.tiler = tiler, .wish = wish, .out = out, .shares = TM_VEC(uint8_t)};
+    tm_page_encoding_init(&m.encoding);
     tm_operations_init(&m.operations);
     tm_plan_init(&m.plan, false);
     m.plan.all = true;
@@ -182,12 +183,12 @@ tm_status tm_tile_make(const tm_tiler *tiler, const tm_tile_wish *wish, tm_bytes
     m.writer.plan = &m.plan;
     m.writer.operations = &m.operations;
     m.writer.job_begin_ns = tiler->begin_ns;
-    m.writer.out = &m.draft.events;
+    m.writer.out = &m.encoding.events;
     tm_status status = make(&m, err);
     tm_event_writer_free(&m.writer);
     tm_plan_free(&m.plan);
     tm_operations_free(&m.operations);
-    tm_page_draft_free(&m.draft);
+    tm_page_encoding_free(&m.encoding);
     tm_vec_free(&m.shares);
     return status;
 }

@@ -9,7 +9,7 @@
 
 enum { EVENTS_MOST = 1 << 20, MILLI = 1000000 };
 
-typedef struct maker {
+typedef struct builder {
     const tm_tiler *tiler;
     const tm_tile_wish *wish;
     const tm_timeline *ranks;
@@ -18,9 +18,9 @@ typedef struct maker {
     int64_t end_ns; /* time at which the limit is reached; no further rank is started after it */
     int64_t budget_ns;
     tm_export *x;
-} maker;
+} builder;
 
-static tm_status write_rank(maker *m, size_t at, tm_error *err) {
+static tm_status write_rank(builder *m, size_t at, tm_error *err) {
     const tm_serve_wish own = {
         .at = at,
         .from_ns = m->tiler->begin_ns + m->wish->from,
@@ -43,14 +43,14 @@ static tm_status write_rank(maker *m, size_t at, tm_error *err) {
 
 /* Fails because the time is up. If only some ranks were written, the trace would look complete in
  * Perfetto. */
-static tm_status fail_late(const maker *m, size_t written, tm_error *err) {
+static tm_status fail_late(const builder *m, size_t written, tm_error *err) {
     return tm_fail(err, TM_ERR_USAGE, NULL, -1,
                    "only %zu of %zu ranks could be written in %lld ms, the limit for one answer: "
                    "zoom in, or use tmerge export",
                    written, m->wish->n_ranks, (long long)(m->budget_ns / MILLI));
 }
 
-static tm_status write_ranks(maker *m, const tm_export_format *format, tm_error *err) {
+static tm_status write_ranks(builder *m, const tm_export_format *format, tm_error *err) {
     TM_TRY(tm_serve_events_want(m->tiler->events, format->attrs, err));
     tm_status status = TM_OK;
     size_t written = 0;
@@ -66,7 +66,7 @@ static tm_status write_ranks(maker *m, const tm_export_format *format, tm_error 
     return status == TM_OK ? tm_export_end(m->x, err) : status;
 }
 
-static tm_status export_to(maker *m, const tm_trace_job *job, int fd, tm_error *err) {
+static tm_status export_to(builder *m, const tm_trace_job *job, int fd, tm_error *err) {
     const tm_export_format *format = tm_export_format_find("perfetto");
     const tm_export_job all = {
         .names = m->tiler->names,
@@ -99,7 +99,7 @@ static tm_status read_back(int fd, tm_vec *out, tm_error *err) {
     return TM_OK;
 }
 
-static bool choose(maker *m) {
+static bool choose(builder *m) {
     size_t found = 0;
     for (size_t i = 0, at = 0; i < m->wish->n_ranks; i++) {
         while (at < m->n_ranks && m->ranks[at].rank < m->wish->ranks[i])
@@ -114,10 +114,10 @@ static bool choose(maker *m) {
 
 tm_status tm_serve_trace(const tm_tiler *tiler, const tm_trace_job *job, const tm_tile_wish *wish,
                          tm_vec *out, tm_error *err) {
-    maker m = {.tiler = tiler,
-               .wish = wish,
-               .end_ns = tm_now_ns() + job->budget_ns,
-               .budget_ns = job->budget_ns};
+    builder m = {.tiler = tiler,
+                 .wish = wish,
+                 .end_ns = tm_now_ns() + job->budget_ns,
+                 .budget_ns = job->budget_ns};
     m.ranks = tm_serve_ranks(tiler->events, &m.n_ranks);
     m.wanted = calloc(m.n_ranks, sizeof *m.wanted);
     FILE *file = tmpfile(); /* a file without a name, which is deleted when it is closed */

@@ -177,10 +177,10 @@ static bool read_batch(cursor *c, size_t at) {
         n += c->wanted[c->end] ? source->ranks[c->end].n_events : 0;
         c->end++;
     }
-    const tm_store_choice choice = {
+    const tm_store_selection selection = {
         .ranks = c->wanted, .records = 1u << TM_RECORD_COLLECTIVES | 1u << TM_RECORD_COPIES};
-    return tm_store_read_timelines(source->store, source->names, c->ranks, &choice, source->n_ranks,
-                                   &source->failed) == TM_OK;
+    return tm_store_read_timelines(source->store, source->names, c->ranks, &selection,
+                                   source->n_ranks, &source->failed) == TM_OK;
 }
 
 /* Search key: a time on the job's clock. */

@@ -248,21 +248,21 @@ static void leave_out(const restorer *r, int table) {
 }
 
 tm_status tm_store_read_timelines(const tm_store *store, const tm_names *names, tm_timeline *ranks,
-                                  const tm_store_choice *choice, size_t n, tm_error *err) {
-    restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = choice->ranks, .err = err};
+                                  const tm_store_selection *selection, size_t n, tm_error *err) {
+    restorer r = {.store = store, .ranks = ranks, .n = n, .wanted = selection->ranks, .err = err};
     tm_status status = begin(&r);
     for (int t = 0; t < TM_N_RECORDS && status == TM_OK; t++) {
-        /* Tables before /steps are always read. `choice` decides about the others. */
+        /* Tables before /steps are always read. `selection` decides about the others. */
         bool attrs = t >= TM_RECORD_LAUNCHES, rest = attrs || t >= TM_RECORD_STEPS;
         bool of_events = tm_record_is_of_events(t);
-        if ((attrs && !(choice->records >> t & 1)) || (rest && choice->spans_alone) ||
-            (attrs && of_events && choice->no_events))
+        if ((attrs && !(selection->records >> t & 1)) || (rest && selection->spans_alone) ||
+            (attrs && of_events && selection->no_events))
             leave_out(&r, t);
-        else if (t != TM_RECORD_RANKS && !(of_events && choice->no_events))
+        else if (t != TM_RECORD_RANKS && !(of_events && selection->no_events))
             status = t == TM_RECORD_KERNELS ? read_kernels(&r) : read_columns(&r, t);
     }
     if (status == TM_OK)
-        status = check(&r, tm_names_count(names), choice->no_events);
+        status = check(&r, tm_names_count(names), selection->no_events);
     end(&r);
     return status;
 }

@@ -35,9 +35,10 @@ static tm_status visit_batch(const tm_store_visit_plan *plan, bool *wanted, size
     memcpy(bare, ranks + first, (end - first) * sizeof *bare);
     for (size_t i = first; i < end; i++)
         wanted[i] = is_wanted(plan, i);
-    const tm_store_choice choice = {wanted, plan->records, plan->spans_alone, plan->no_events};
+    const tm_store_selection selection = {wanted, plan->records, plan->spans_alone,
+                                          plan->no_events};
     tm_status status =
-        tm_store_read_timelines(plan->store, plan->names, ranks, &choice, plan->n, err);
+        tm_store_read_timelines(plan->store, plan->names, ranks, &selection, plan->n, err);
     for (size_t i = first; i < end; i++) {
         if (status == TM_OK && wanted[i])
             status = plan->visitor(plan->context, &ranks[i], i, err);

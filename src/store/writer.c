@@ -15,10 +15,10 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
     if (writer->sink.error == ENOMEM)
         return tm_fail_memory(err);
     if (writer->sink.error != 0)
-        return tm_fail(err, TM_ERR_OUTPUT, writer->draft.path, -1, "cannot be written: %s",
+        return tm_fail(err, TM_ERR_OUTPUT, writer->temp.path, -1, "cannot be written: %s",
                        strerror(writer->sink.error));
     if (!done)
-        return tm_fail(err, TM_ERR_OUTPUT, writer->draft.path, -1,
+        return tm_fail(err, TM_ERR_OUTPUT, writer->temp.path, -1,
                        "cannot be written: HDF5 failed to %s", what);
     return TM_OK;
 }
@@ -28,7 +28,7 @@ tm_status tm_store_done(const tm_store_writer *writer, bool done, const char *wh
 static void destroy(tm_store_writer *writer) {
     if (writer->driver >= 0)
         H5FDunregister(writer->driver);
-    tm_draft_discard(&writer->draft);
+    tm_temp_file_discard(&writer->temp);
     tm_packer_destroy(writer->packer);
     free(writer->pending);
     free(writer);
@@ -42,7 +42,7 @@ static tm_store_writer *create(const char *path, const tm_store_options *options
     writer->file = writer->column = writer->driver = H5I_INVALID_HID;
     writer->text = writer->scalar = writer->plain = H5I_INVALID_HID;
     writer->chunked = writer->group = H5I_INVALID_HID;
-    if (!tm_draft_create(&writer->draft, path)) {
+    if (!tm_temp_file_create(&writer->temp, path)) {
         destroy(writer);
         return NULL;
     }
@@ -52,15 +52,15 @@ static tm_store_writer *create(const char *path, const tm_store_options *options
 }
 
 static bool create_file(tm_store_writer *writer) {
-    writer->sink.error = tm_draft_open(&writer->draft);
-    writer->sink.fd = writer->draft.fd;
+    writer->sink.error = tm_temp_file_open(&writer->temp);
+    writer->sink.fd = writer->temp.fd;
     if (writer->sink.error != 0)
         return false;
     /* HDF5 only copies the path. The driver writes to the file descriptor. */
     writer->driver = tm_sink_driver();
     hid_t access = tm_sink_access(writer->driver, &writer->sink);
     if (writer->driver >= 0 && access >= 0)
-        writer->file = H5Fcreate(writer->draft.path, H5F_ACC_EXCL, H5P_DEFAULT, access);
+        writer->file = H5Fcreate(writer->temp.path, H5F_ACC_EXCL, H5P_DEFAULT, access);
     tm_h5_close(access);
     return writer->file >= 0;
 }
@@ -155,7 +155,7 @@ tm_status tm_store_commit(tm_store_writer *writer, tm_error *err) {
     /* Now HDF5 writes its buffers, and the driver appends the checksums. */
     bool done = close_file(writer);
     if (done && writer->sink.error == 0)
-        writer->sink.error = tm_draft_publish(&writer->draft);
+        writer->sink.error = tm_temp_file_publish(&writer->temp);
     tm_status status = tm_store_done(writer, done, "close the file", err);
     destroy(writer);
     return status;

@@ -12,7 +12,7 @@
 
 struct tm_store_writer {
     /* The file has no name until it is complete. */
-    tm_draft draft;
+    tm_temp_file temp;
     bool compress;
     /* Number of rows of a full chunk. If a column has fewer rows, one chunk has all of them. */
     size_t chunk_rows;

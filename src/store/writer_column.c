@@ -85,7 +85,7 @@ tm_status tm_store_put_chunk(tm_store_writer *writer, const void *packed, size_t
                              tm_error *err) {
     hsize_t at = writer->next_row;
     if (at >= writer->n_rows)
-        return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many chunks");
+        return tm_fail(err, TM_ERR_FAULT, writer->temp.path, -1, "a column got too many chunks");
     /* The last chunk is padded, so next_row may become larger than n_rows. */
     writer->next_row += writer->shape.chunk_rows;
     /* mask 0: all filters were applied to the chunk */
@@ -123,7 +123,7 @@ tm_status tm_store_put_rows(tm_store_writer *writer, const void *rows, size_t n,
         size_t left = writer->n_rows - writer->next_row;
         size_t room = writer->shape.chunk_rows - writer->n_pending;
         if (writer->next_row >= writer->n_rows || writer->n_pending == left)
-            return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column got too many rows");
+            return tm_fail(err, TM_ERR_FAULT, writer->temp.path, -1, "a column got too many rows");
         size_t taken = n < room ? n : room;
         taken = taken < left - writer->n_pending ? taken : left - writer->n_pending;
         memcpy(writer->pending + writer->n_pending * element, from, taken * element);
@@ -142,7 +142,7 @@ tm_status tm_store_end_column(tm_store_writer *writer, tm_error *err) {
     writer->column = H5I_INVALID_HID;
     TM_TRY(tm_store_done(writer, done, "close a dataset", err));
     return complete ? TM_OK
-                    : tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1, "a column lacks rows");
+                    : tm_fail(err, TM_ERR_FAULT, writer->temp.path, -1, "a column lacks rows");
 }
 
 static const tm_record_column name_bytes = {

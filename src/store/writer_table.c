@@ -236,7 +236,7 @@ tm_status tm_store_put_table(tm_store_writer *writer, const tm_table *table, tm_
     assert(table->def->n_columns > 0);
     size_t length = tm_h5_table_path(table->def->name, path);
     if (length == 0)
-        return tm_fail(err, TM_ERR_FAULT, writer->draft.path, -1,
+        return tm_fail(err, TM_ERR_FAULT, writer->temp.path, -1,
                        "a result table has the bad name '%s'", table->def->name);
     memcpy(group, path, length);
     group[length] = '\0';

@@ -36,12 +36,12 @@ static inline const char *tm_match_word(uint8_t way) {
     X(TRANSFERS, "transfers differ") /* sender and receiver recorded different numbers or sizes of \
                                         transfers */                                               \
     X(TOO_FEW, "too few")            /* too few kernels: a match may be chance */                  \
-    X(TOKENS, "tokens differ")       /* no alignment has equal kinds, sizes and steps */           \
-    X(INCOHERENT, "incoherent")      /* no alignment has a constant end difference */              \
-    X(AMBIGUOUS, "ambiguous")        /* several alignments have a constant end difference */       \
-    X(ALONE, "no counterpart")       /* no kernel ends at the same time on the other ranks */      \
-    X(PLACE, "ends need not meet")   /* Ranks may leave a kernel of this kind early, so it can be  \
-                                        matched only by its position. But a rank lacks kernels. */
+    X(SIGNATURES, "signatures differ") /* no alignment has equal kinds, sizes and steps */         \
+    X(INCOHERENT, "incoherent")        /* no alignment has a constant end difference */            \
+    X(AMBIGUOUS, "ambiguous")          /* several alignments have a constant end difference */     \
+    X(ALONE, "no counterpart")         /* no kernel ends at the same time on the other ranks */    \
+    X(PLACE, "ends need not meet") /* Ranks may leave a kernel of this kind early, so it can be    \
+                                      matched only by its position. But a rank lacks kernels. */
 
 typedef enum tm_unmatched {
     TM_UNMATCHED_NOT, /* the kernel is matched */
@@ -76,8 +76,8 @@ typedef struct tm_comm_record {
     int64_t rank;               /* rank in the job */
     uint64_t operation;         /* the program's id of the operation if seq is TM_SEQ_REPEATED; the
                                    tag of an MPI message if `tagged`; else 0 */
-    uint64_t process_group;     /* id of the kernel's process group, also for a transfer. While a
-                                   kernel without metadata is not yet matched: the kernel's token */
+    uint64_t process_group;     /* id of the kernel's process group, also for a transfer; while a
+                                   kernel without metadata is not yet matched, its signature */
     int32_t process_group_size; /* ranks of process_group */
     uint32_t description;       /* id of the text that describes the group; TM_NO_NAME: none */
     uint32_t event;             /* row of the kernel in the rank's timeline */

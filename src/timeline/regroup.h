@@ -11,7 +11,7 @@
  * as not recorded.
  *
  * @param moves    as in tm_ranks_decide
- * @param replica  replica to which the trace belongs, as in tm_claim
+ * @param replica  replica to which the trace belongs, as in tm_trace_rank
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_trace_regroup(tm_trace *trace, tm_names *names, const tm_vec *moves, int64_t replica,

@@ -25,8 +25,8 @@ static bool carries(const tm_instance *instance) {
     return instance->waits || instance->transfers;
 }
 
-tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
-                          tm_error *err) {
+tm_status tm_delay_participants(const tm_collectives *collectives, int owner, tm_vec *participants,
+                                tm_error *err) {
     const tm_instance *instances = collectives->instances.data;
     const tm_comm_record *records = collectives->records.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
@@ -34,7 +34,7 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
         if (!carries(instance))
             continue;
         for (size_t k = instance->first; k < instance->first + instance->n; k++) {
-            tm_visit visit = {
+            tm_participant participant = {
                 .group = records[k].group,
                 .rank = records[k].rank,
                 .wait_ns = tm_member_wait(&records[k], instance->last_ns),
@@ -45,7 +45,7 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
                 .origin = records[k].origin,
                 .transfer = !instance->waits,
             };
-            if (!tm_vec_append(visits, &visit, 1))
+            if (!tm_vec_append(participants, &participant, 1))
                 return tm_fail_memory(err);
         }
     }
@@ -53,28 +53,28 @@ tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *
 }
 
 static int by_member(const void *a, const void *b) {
-    const tm_visit *x = a, *y = b;
+    const tm_participant *x = a, *y = b;
     return tm_order_i64(x->member, y->member);
 }
 
-void tm_delay_sort(tm_vec *visits) {
-    if (visits->n > 1)
-        qsort(visits->data, visits->n, visits->size, by_member);
+void tm_delay_sort(tm_vec *participants) {
+    if (participants->n > 1)
+        qsort(participants->data, participants->n, participants->size, by_member);
 }
 
-void tm_delay_together(const tm_collectives *collectives, tm_visit *visits) {
+void tm_delay_together(const tm_collectives *collectives, tm_participant *participants) {
     const tm_instance *instances = collectives->instances.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
         size_t n = instances[i].n, n_released = 0, n_waited = 0;
         if (!carries(&instances[i]))
             continue;
         for (size_t k = 0; k < n; k++) {
-            n_released += visits[k].released;
-            n_waited += visits[k].released && visits[k].wait_ns > 0;
+            n_released += participants[k].released;
+            n_waited += participants[k].released && participants[k].wait_ns > 0;
         }
         for (size_t k = 0; k < n; k++)
-            visits[k].together = visits[k].transfer ? n_waited > 0 : n_released == n;
-        visits += n;
+            participants[k].together = participants[k].transfer ? n_waited > 0 : n_released == n;
+        participants += n;
     }
 }
 
@@ -152,22 +152,23 @@ static void layer(meeting *m, double *late) {
 /* Computes the cost of each late rank, and the sums `waited` and `begun`. A sum divided by the cost
  * is a mean of delay.h: `waited` gives W, and `begun` gives s. Here, s counts from the first
  * arrival. */
-static void set_means(meeting *m, const tm_visit *visits) {
+static void set_means(meeting *m, const tm_participant *participants) {
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = 1.0;
     layer(m, m->cost);
     for (size_t i = 0; i < m->n; i++)
-        m->weight[i] = (double)visits[m->arrivals[i].member].all_ns;
+        m->weight[i] = (double)participants[m->arrivals[i].member].all_ns;
     layer(m, m->waited);
     for (size_t i = 0; i < m->n; i++)
         m->weight[i] = (double)(m->arrivals[i].begin_ns - m->arrivals[0].begin_ns);
     layer(m, m->begun);
 }
 
-static double fraction_of(const meeting *m, size_t i, const tm_visit *visits) {
+static double fraction_of(const meeting *m, size_t i, const tm_participant *participants) {
     if (!(m->cost[i] > 0.0))
         return 0.0;
-    double waited = (double)visits[m->arrivals[i].member].other_ns - m->waited[i] / m->cost[i];
+    double waited =
+        (double)participants[m->arrivals[i].member].other_ns - m->waited[i] / m->cost[i];
     double late =
         (double)(m->arrivals[i].begin_ns - m->arrivals[0].begin_ns) - m->begun[i] / m->cost[i];
     if (!(waited > 0.0))
@@ -186,15 +187,16 @@ static bool add_cost(tm_delay_flow *flow, tm_cost cost) {
 }
 
 static bool begin_instance(const tm_comm_record *members, const tm_instance *instance,
-                           const tm_visit *visits, double *fractions, tm_delay_flow *flow) {
+                           const tm_participant *participants, double *fractions,
+                           tm_delay_flow *flow) {
     meeting m;
     bool ok = open_meeting(&m, members, instance);
     if (!ok)
         return false;
-    set_means(&m, visits);
+    set_means(&m, participants);
     for (size_t i = 0; i < m.n && ok; i++) {
         const tm_comm_record *member = &members[m.arrivals[i].member];
-        double fraction = fraction_of(&m, i, visits);
+        double fraction = fraction_of(&m, i, participants);
         /* The part of the cost that is passed on. It is rounded down, so that it is not more than
          * the rank has caused. A transfer passes nothing on here, because it has no caused wait. */
         int64_t passed = instance->waits ? (int64_t)floor(fraction * m.cost[i]) : 0;
@@ -206,7 +208,7 @@ static bool begin_instance(const tm_comm_record *members, const tm_instance *ins
     return ok;
 }
 
-tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visits,
+tm_status tm_delay_begin(const tm_collectives *collectives, const tm_participant *participants,
                          double *fractions, tm_delay_flow *flow, tm_error *err) {
     const tm_instance *instances = collectives->instances.data;
     const tm_comm_record *records = collectives->records.data;
@@ -214,9 +216,9 @@ tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visi
         size_t first = instances[i].first;
         if (!carries(&instances[i]))
             continue;
-        if (!begin_instance(&records[first], &instances[i], visits, fractions + first, flow))
+        if (!begin_instance(&records[first], &instances[i], participants, fractions + first, flow))
             return tm_fail_memory(err);
-        visits += instances[i].n;
+        participants += instances[i].n;
     }
     return TM_OK;
 }

@@ -39,7 +39,7 @@ typedef enum tm_arrival {
 /** The participation of one kernel in an operation in which ranks can wait. The process that owns
  * the operation is called the owner. The process that holds the kernel's rank is called the holder.
  * The owner sends the participation to the holder as bytes, and the holder sends it back. */
-typedef struct tm_visit {
+typedef struct tm_participant {
     uint64_t group;
     int64_t rank;
     int64_t wait_ns; /* how long the rank waited in the operation (in a transfer: for its peer) */
@@ -64,7 +64,7 @@ typedef struct tm_visit {
     bool meets;      /* set by the owner: the operation is a meeting, that is, no member computes
                         inside it */
     uint8_t arrival; /* set by the owner: tm_arrival */
-} tm_visit;
+} tm_participant;
 
 /** Cost of a rank's lateness in one operation. Sent to the process that holds the rank, to be
  * passed back. */
@@ -84,22 +84,22 @@ typedef struct tm_cost_share {
 } tm_cost_share;
 
 /**
- * Appends a tm_visit for each member of operations with waits and of transfers, in the order of the
- * records.
+ * Appends a tm_participant for each member of operations with waits and of transfers, in the order
+ * of the records.
  * @param owner  number of this process
  * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_delay_visits(const tm_collectives *collectives, int owner, tm_vec *visits,
-                          tm_error *err) TM_MUST_CHECK;
+tm_status tm_delay_participants(const tm_collectives *collectives, int owner, tm_vec *participants,
+                                tm_error *err) TM_MUST_CHECK;
 
-/** Sorts participations that the holders have sent back into the order in which tm_delay_visits
- * made them. */
-void tm_delay_sort(tm_vec *visits);
+/** Sorts participations that the holders have sent back into the order in which
+ * tm_delay_participants made them. */
+void tm_delay_sort(tm_vec *participants);
 
-/** Sets `together` in the participations that tm_delay_visits returned. `released` must be set in
- * them. In a transfer, only a side that waited has to be released, because the other side did not
- * block. */
-void tm_delay_together(const tm_collectives *collectives, tm_visit *visits);
+/** Sets `together` in the participations that tm_delay_participants returned. `released` must be
+ * set in them. In a transfer, only a side that waited has to be released, because the other side
+ * did not block. */
+void tm_delay_together(const tm_collectives *collectives, tm_participant *participants);
 
 /** Output of propagation. Initialise with TM_DELAY_FLOW(); the caller frees it. */
 typedef struct tm_delay_flow {
@@ -113,11 +113,12 @@ typedef struct tm_delay_flow {
  * Finds the indirect fraction of every late rank. Multiplies it by the rank's caused wait, in whole
  * nanoseconds. Appends the result as a tm_pending_cost, and as passed_ns of a tm_cost.
  *
- * @param visits     the participations that tm_delay_visits made; all_ns and other_ns must be set
- * @param fractions  [records] set for the members of visits
+ * @param participants     the participations that tm_delay_participants made; all_ns and other_ns
+ *                         must be set
+ * @param fractions  [records] set for the members of participants
  * @return           TM_OK; TM_ERR_FAULT
  */
-tm_status tm_delay_begin(const tm_collectives *collectives, const tm_visit *visits,
+tm_status tm_delay_begin(const tm_collectives *collectives, const tm_participant *participants,
                          double *fractions, tm_delay_flow *flow, tm_error *err) TM_MUST_CHECK;
 
 /**

@@ -13,7 +13,7 @@ typedef struct kernel {
     int64_t rank, begin_ns, end_ns;
     int64_t idle_ns;  /* end of the rank's last computation before the kernel's end */
     int64_t since_ns; /* start of the recording that contains the kernel */
-    int64_t other_ns; /* as in the tm_visit of the kernel */
+    int64_t other_ns; /* as in the tm_participant of the kernel */
     /* indices of the waits that may have delayed the kernel, including waits in its own group */
     size_t first, end;
     uint64_t group;
@@ -27,7 +27,7 @@ typedef struct wait {
     int64_t ns;
     int64_t before_ns; /* sum of `ns` of the waits before this one in the same list */
     uint64_t group;
-    uint32_t event, member; /* as in the tm_visit of the wait */
+    uint32_t event, member; /* as in the tm_participant of the wait */
     int32_t owner;
 } wait;
 
@@ -41,14 +41,14 @@ void tm_rank_waits_free(tm_rank_waits *held) {
 }
 
 static int by_event(const void *a, const void *b) {
-    const tm_visit *x = a, *y = b;
+    const tm_participant *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
     return order ? order : tm_order_i64(x->event, y->event);
 }
 
-void tm_rank_waits_sort(tm_vec *visits) {
-    if (visits->n > 1)
-        qsort(visits->data, visits->n, visits->size, by_event);
+void tm_rank_waits_sort(tm_vec *participants) {
+    if (participants->n > 1)
+        qsort(participants->data, participants->n, participants->size, by_event);
 }
 
 static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
@@ -98,7 +98,7 @@ static int by_end(const void *a, const void *b) {
 /* Sets `released` for n kernels of one rank, from the last end backwards. Several kernels may end
  * during one time in which the rank computes nothing. Kernel a does not release the rank if kernel
  * b, which started before a ended, ends later in this time. */
-static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
+static bool find_released(kernel *kernels, tm_participant *participants, size_t n,
                           const tm_intervals *compute) {
     kernel **order = malloc((n + 1) * sizeof *order);
     int64_t gap_ns = INT64_MIN, begin_ns = INT64_MAX;
@@ -112,7 +112,7 @@ static bool find_released(kernel *kernels, tm_visit *visits, size_t n,
         begin_ns = gap.end_ns == gap_ns ? begin_ns : INT64_MAX;
         gap_ns = gap.end_ns;
         k->idle_ns = gap.begin_ns;
-        visits[k - kernels].released = gap.end_ns > gap.begin_ns && begin_ns >= k->end_ns;
+        participants[k - kernels].released = gap.end_ns > gap.begin_ns && begin_ns >= k->end_ns;
         begin_ns = k->begin_ns < begin_ns ? k->begin_ns : begin_ns;
     }
     free(order);
@@ -124,38 +124,38 @@ static void set_before(wait *waits, size_t n) {
         waits[i].before_ns = i == 0 ? 0 : waits[i - 1].before_ns + waits[i - 1].ns;
 }
 
-static bool add_kernels(tm_rank_waits *held, const tm_timeline *timeline, const tm_visit *visits,
-                        size_t n) {
+static bool add_kernels(tm_rank_waits *held, const tm_timeline *timeline,
+                        const tm_participant *participants, size_t n) {
     for (size_t i = 0; i < n; i++) {
-        int64_t begin = timeline->begin_ns[visits[i].event];
+        int64_t begin = timeline->begin_ns[participants[i].event];
         const tm_span *span = tm_timeline_span(timeline, begin);
-        kernel k = {.rank = visits[i].rank,
+        kernel k = {.rank = participants[i].rank,
                     .begin_ns = begin,
-                    .end_ns = begin + timeline->duration_ns[visits[i].event],
+                    .end_ns = begin + timeline->duration_ns[participants[i].event],
                     .since_ns = span ? span->begin_ns : INT64_MIN,
-                    .group = visits[i].group,
-                    .event = visits[i].event,
-                    .transfer = visits[i].transfer};
+                    .group = participants[i].group,
+                    .event = participants[i].event,
+                    .transfer = participants[i].transfer};
         if (!tm_vec_append(&held->kernels, &k, 1))
             return false;
     }
     return true;
 }
 
-static bool add_waits(tm_rank_waits *held, const kernel *kernels, const tm_visit *visits,
-                      size_t n) {
+static bool add_waits(tm_rank_waits *held, const kernel *kernels,
+                      const tm_participant *participants, size_t n) {
     size_t first = held->waits.n;
     for (size_t i = 0; i < n; i++) {
-        int64_t from = kernels[i].begin_ns, until = from + visits[i].wait_ns;
+        int64_t from = kernels[i].begin_ns, until = from + participants[i].wait_ns;
         from = kernels[i].idle_ns > from ? kernels[i].idle_ns : from;
-        wait w = {.rank = visits[i].rank,
+        wait w = {.rank = participants[i].rank,
                   .until_ns = until,
                   .ns = until - from,
-                  .group = visits[i].group,
-                  .event = visits[i].event,
-                  .member = visits[i].member,
-                  .owner = visits[i].owner};
-        if (visits[i].released && w.ns > 0 && !tm_vec_append(&held->waits, &w, 1))
+                  .group = participants[i].group,
+                  .event = participants[i].event,
+                  .member = participants[i].member,
+                  .owner = participants[i].owner};
+        if (participants[i].released && w.ns > 0 && !tm_vec_append(&held->waits, &w, 1))
             return false;
     }
     wait *waits = held->waits.data;
@@ -166,13 +166,13 @@ static bool add_waits(tm_rank_waits *held, const kernel *kernels, const tm_visit
     return true;
 }
 
-tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
-                            size_t n, tm_error *err) {
+tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline,
+                            tm_participant *participants, size_t n, tm_error *err) {
     tm_intervals compute = TM_INTERVALS();
     size_t first = held->kernels.n;
-    bool ok = collect_compute(timeline, &compute) && add_kernels(held, timeline, visits, n) &&
-              find_released((kernel *)held->kernels.data + first, visits, n, &compute) &&
-              add_waits(held, (const kernel *)held->kernels.data + first, visits, n);
+    bool ok = collect_compute(timeline, &compute) && add_kernels(held, timeline, participants, n) &&
+              find_released((kernel *)held->kernels.data + first, participants, n, &compute) &&
+              add_waits(held, (const kernel *)held->kernels.data + first, participants, n);
     tm_vec_free(&compute);
     return ok ? TM_OK : tm_fail_memory(err);
 }
@@ -196,8 +196,8 @@ static int64_t length_of(const wait *waits, size_t first, size_t end) {
 
 /* One rank's kernels and waits, for the sums of the waits before each kernel. */
 typedef struct rank_view {
-    kernel *kernels;  /* [n] */
-    tm_visit *visits; /* [n] participations of the kernels */
+    kernel *kernels;              /* [n] */
+    tm_participant *participants; /* [n] participations of the kernels */
     size_t n;
     const wait *waits; /* [n_waits] the waits of this rank. Among the waits of all ranks, the first
                           of them has the index `first`. */
@@ -229,9 +229,9 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
                                       first_behind(own, n_own, k->begin_ns));
         k->first = v->first + first;
         k->end = v->first + end;
-        v->visits[at].all_ns = all;
-        v->visits[at].other_ns = k->other_ns;
-        if (v->visits[at].together && k->end_ns > together_ns)
+        v->participants[at].all_ns = all;
+        v->participants[at].other_ns = k->other_ns;
+        if (v->participants[at].together && k->end_ns > together_ns)
             together_ns = k->end_ns;
     }
 }
@@ -252,22 +252,23 @@ static void own_times(const rank_view *v, const kernel *const *kernels, size_t n
     int64_t from_ns = INT64_MIN;
     for (size_t i = 0; i < n; i++) {
         const kernel *k = kernels[i];
-        tm_visit *visit = &v->visits[k - v->kernels];
-        visit->own_ns = -1;
-        int64_t came_ns = visit->arrival == TM_ARRIVAL_DONE ? visit->done_ns : k->begin_ns;
-        bool known = visit->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
+        tm_participant *participant = &v->participants[k - v->kernels];
+        participant->own_ns = -1;
+        int64_t came_ns =
+            participant->arrival == TM_ARRIVAL_DONE ? participant->done_ns : k->begin_ns;
+        bool known = participant->arrival != TM_ARRIVAL_UNKNOWN && came_ns >= k->since_ns;
         if (from_ns < k->since_ns) /* the last arrival was in an earlier recording; no stretch
                                       extends over two recordings */
             from_ns = INT64_MIN;
         if (known && from_ns != INT64_MIN && came_ns >= from_ns) {
             int64_t waited = length_between(v->waits, v->n_waits, from_ns, came_ns) -
                              length_between(own, n_own, from_ns, came_ns);
-            visit->own_ns = came_ns - from_ns - waited;
-            visit->own_ns = visit->own_ns > 0 ? visit->own_ns : 0;
+            participant->own_ns = came_ns - from_ns - waited;
+            participant->own_ns = participant->own_ns > 0 ? participant->own_ns : 0;
         }
         if (known && came_ns > from_ns)
             from_ns = came_ns;
-        if (visit->meets && k->end_ns > from_ns)
+        if (participant->meets && k->end_ns > from_ns)
             from_ns = k->end_ns;
     }
 }
@@ -295,7 +296,7 @@ static void sum_rank(const rank_view *v) {
     }
 }
 
-tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) {
+tm_status tm_rank_waits_since(tm_rank_waits *held, tm_participant *participants, tm_error *err) {
     kernel *kernels = held->kernels.data;
     const wait *waits = held->waits.data;
     rank_view v = {.by_group = malloc((held->waits.n + 1) * sizeof *v.by_group),
@@ -309,7 +310,7 @@ tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *e
         while (w < held->waits.n && waits[w].rank == rank)
             w++;
         v.kernels = kernels + first;
-        v.visits = visits + first;
+        v.participants = participants + first;
         v.n = i - first;
         v.waits = waits + v.first;
         v.n_waits = w - v.first;

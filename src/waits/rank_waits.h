@@ -17,25 +17,26 @@ void tm_rank_waits_free(tm_rank_waits *held);
 /**
  * Adds a rank. Sets `released` of the rank's participations. Finds how long each wait kept the rank
  * from computing. Ranks must be added in ascending order.
- * @param visits  [n] participations of this rank, sorted by tm_rank_waits_sort
+ * @param participants  [n] participations of this rank, sorted by tm_rank_waits_sort
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline, tm_visit *visits,
-                            size_t n, tm_error *err) TM_MUST_CHECK;
+tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline,
+                            tm_participant *participants, size_t n, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts participations by rank, then event. */
-void tm_rank_waits_sort(tm_vec *visits);
+void tm_rank_waits_sort(tm_vec *participants);
 
 /**
  * Sets own_ns, all_ns and other_ns of the participations. all_ns and other_ns are sums of waits
  * that ended between two times: the end of the last operation after which the group was together,
  * and the kernel's start.
  *
- * @param visits  participations of all added ranks, sorted by tm_rank_waits_sort. `together`,
+ * @param participants  participations of all added ranks, sorted by tm_rank_waits_sort. `together`,
  *                `arrival` and `meets` must be set
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_rank_waits_since(tm_rank_waits *held, tm_visit *visits, tm_error *err) TM_MUST_CHECK;
+tm_status tm_rank_waits_since(tm_rank_waits *held, tm_participant *participants,
+                              tm_error *err) TM_MUST_CHECK;
 
 /**
  * Splits each cost over the waits in other groups that made the rank late, in proportion to their

@@ -107,49 +107,49 @@ static bool follows(const tm_timeline *timeline, uint32_t event) {
     return timeline->begin_ns[event] - free_ns <= FOLLOWS_NS;
 }
 
-tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
+tm_status tm_stretches_look(const tm_timeline *timeline, tm_participant *participants, size_t n,
                             tm_error *err) {
     tm_vec compute = TM_VEC(span);
     const bool unseen = tm_timeline_lacks_compute(timeline);
     bool ok = collect_compute(timeline, &compute);
     for (size_t i = 0; i < n && ok; i++) {
-        int64_t begin = timeline->begin_ns[visits[i].event];
-        visits[i].host = timeline->host;
-        visits[i].done_ns = done_before(&compute, begin);
-        visits[i].unseen = unseen;
-        visits[i].follows = follows(timeline, visits[i].event);
-        visits[i].computes =
-            computes_inside(&compute, begin, begin + timeline->duration_ns[visits[i].event],
-                            tm_timeline_track(timeline, visits[i].event)->first);
+        int64_t begin = timeline->begin_ns[participants[i].event];
+        participants[i].host = timeline->host;
+        participants[i].done_ns = done_before(&compute, begin);
+        participants[i].unseen = unseen;
+        participants[i].follows = follows(timeline, participants[i].event);
+        participants[i].computes =
+            computes_inside(&compute, begin, begin + timeline->duration_ns[participants[i].event],
+                            tm_timeline_track(timeline, participants[i].event)->first);
     }
     tm_vec_free(&compute);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits) {
+void tm_stretches_agree(const tm_collectives *collectives, tm_participant *participants) {
     const tm_instance *instances = collectives->instances.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
         bool free_all = true, meets = true, seen = true;
         if (!instances[i].waits && !instances[i].transfers)
             continue;
         for (size_t k = 0; k < instances[i].n; k++) {
-            free_all = free_all && !visits[k].follows;
-            meets = meets && !visits[k].computes;
-            seen = seen && !visits[k].unseen;
+            free_all = free_all && !participants[k].follows;
+            meets = meets && !participants[k].computes;
+            seen = seen && !participants[k].unseen;
         }
         tm_arrival arrival = free_all        ? TM_ARRIVAL_BEGIN
                              : meets && seen ? TM_ARRIVAL_DONE
                                              : TM_ARRIVAL_UNKNOWN;
         for (size_t k = 0; k < instances[i].n; k++) {
-            visits[k].arrival = (uint8_t)arrival;
-            visits[k].meets = meets;
+            participants[k].arrival = (uint8_t)arrival;
+            participants[k].meets = meets;
         }
-        visits += instances[i].n;
+        participants += instances[i].n;
     }
 }
 
-tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
-                            tm_error *err) {
+tm_status tm_stretches_take(const tm_collectives *collectives, const tm_participant *participants,
+                            tm_vec *out, tm_error *err) {
     const tm_instance *instances = collectives->instances.data;
     for (size_t i = 0; i < collectives->instances.n; i++) {
         const tm_instance *instance = &instances[i];
@@ -157,19 +157,19 @@ tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *v
             (const tm_comm_record *)collectives->records.data + instance->first;
         bool all = instance->waits;
         for (size_t k = 0; k < instance->n && all; k++)
-            all = visits[k].own_ns >= 0;
+            all = participants[k].own_ns >= 0;
         for (size_t k = 0; k < instance->n && all; k++) {
             tm_own_time own = {.group = members[k].group,
                                .key = members[k].key,
                                .last_ns = instance->last_ns,
                                .step = members->step,
                                .rank = members[k].rank,
-                               .ns = visits[k].own_ns,
-                               .host = visits[k].host};
+                               .ns = participants[k].own_ns,
+                               .host = participants[k].host};
             if (!tm_vec_append(out, &own, 1))
                 return tm_fail_memory(err);
         }
-        visits += instance->waits || instance->transfers ? instance->n : 0;
+        participants += instance->waits || instance->transfers ? instance->n : 0;
     }
     return TM_OK;
 }

@@ -28,21 +28,21 @@
 
 /**
  * Sets `follows`, `computes`, `done_ns` and `host` of a rank's participations.
- * @param visits  [n] of this rank, in any order
+ * @param participants  [n] of this rank, in any order
  * @return        TM_OK; TM_ERR_FAULT
  */
-tm_status tm_stretches_look(const tm_timeline *timeline, tm_visit *visits, size_t n,
+tm_status tm_stretches_look(const tm_timeline *timeline, tm_participant *participants, size_t n,
                             tm_error *err) TM_MUST_CHECK;
 
-/** Sets `arrival` and `meets` in the participations of tm_delay_visits. Call tm_stretches_look for
- * them before. */
-void tm_stretches_agree(const tm_collectives *collectives, tm_visit *visits);
+/** Sets `arrival` and `meets` in the participations of tm_delay_participants. Call
+ * tm_stretches_look for them before. */
+void tm_stretches_agree(const tm_collectives *collectives, tm_participant *participants);
 
 /** Appends a tm_own_time for each member of each operation in which all members have an own time.
- * @param visits  the participations that tm_delay_visits made; own_ns must be set
+ * @param participants  the participations that tm_delay_participants made; own_ns must be set
  * @return        TM_OK; TM_ERR_FAULT */
-tm_status tm_stretches_take(const tm_collectives *collectives, const tm_visit *visits, tm_vec *out,
-                            tm_error *err) TM_MUST_CHECK;
+tm_status tm_stretches_take(const tm_collectives *collectives, const tm_participant *participants,
+                            tm_vec *out, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts own times by group, time and rank. Returns the total number of members of all groups. */
 int64_t tm_stretches_sort(tm_vec *own_times);

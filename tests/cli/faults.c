@@ -1,9 +1,9 @@
 /* Preloaded into tmerge (LD_PRELOAD) to inject rare failures. Words in TMERGE_FAULT select them:
  * "tmpfile": the file system has no unnamed files; "mpi": the third MPI_Iallreduce of the process
  * with rank 1 fails inside MPI; "matching", "writing": the last process stops, as by SIGSTOP, in
- * its first exchange of records, or while the store is written; "draft": the process that writes a
- * file stops after writing a part of it. TMERGE_STARTED is a path prefix: each process creates the
- * file with its rank appended when MPI_Init returns. */
+ * its first exchange of records, or while the store is written; "temp_file": the process that
+ * writes a file stops after writing a part of it. TMERGE_STARTED is a path prefix: each process
+ * creates the file with its rank appended when MPI_Init returns. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@ static bool wanted(const char *fault) {
     return asked && strstr(asked, fault);
 }
 
-static int draft = -1; /* file that is being written */
+static int temp_file = -1; /* file that is being written */
 
 /* With glibc's default of 64-bit file offsets, every caller uses open, not open64. */
 /* NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name) */
@@ -40,13 +40,13 @@ int open(const char *path, int flags, ...) {
         *(void **)&next = dlsym(RTLD_NEXT, "open");
     int fd = next(path, flags, mode);
     if ((flags & O_TMPFILE) == O_TMPFILE || strstr(path, ".tmerge-tmp"))
-        draft = fd;
+        temp_file = fd;
     return fd;
 }
 
-static void stop_in_draft(int fd) {
+static void stop_in_temp_file(int fd) {
     static int calls;
-    if (fd == draft && wanted("draft") && ++calls == 2)
+    if (fd == temp_file && wanted("temp_file") && ++calls == 2)
         raise(SIGSTOP);
 }
 
@@ -55,7 +55,7 @@ ssize_t write(int fd, const void *bytes, size_t size) {
     static ssize_t (*next)(int, const void *, size_t);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "write");
-    stop_in_draft(fd);
+    stop_in_temp_file(fd);
     return next(fd, bytes, size);
 }
 
@@ -64,7 +64,7 @@ ssize_t pwrite(int fd, const void *bytes, size_t size, off_t at) {
     static ssize_t (*next)(int, const void *, size_t, off_t);
     if (!next)
         *(void **)&next = dlsym(RTLD_NEXT, "pwrite");
-    stop_in_draft(fd);
+    stop_in_temp_file(fd);
     return next(fd, bytes, size, at);
 }
 

@@ -151,7 +151,7 @@ def is_open(path, pid):
 def stopped_writing(n, *arguments, env=None, **more):
     """The same, with process 0 stopped after writing a part of its output."""
     env = env or {}
-    words = env.get('TMERGE_FAULT', '') + ' draft'
+    words = env.get('TMERGE_FAULT', '') + ' temp_file'
     with started(n, *arguments, env={**env, **fault(words)}, **more) as (launched, pids):
         wait_until(lambda: state(pids[0]) in 'TZX', 'process 0 to write')
         equal(state(pids[0]), 'T', 'state of process 0')

@@ -22,7 +22,7 @@ static inline void read_database(const char *path, const tm_format *format) {
     tm_source *source;
     tm_error err;
     bool foreign;
-    if (!format->claims(path) || tm_source_open(path, &source, &err) != TM_OK)
+    if (!format->accepts(path) || tm_source_open(path, &source, &err) != TM_OK)
         return;
     tm_status status =
         format->list_units ? format->list_units(source, false, &units, &foreign, &err) : TM_OK;

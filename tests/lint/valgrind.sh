@@ -60,7 +60,7 @@ all() {
 status=0
 all "$1/tests/test_unit" "$at_once" || status=1
 if [[ ${TMERGE_FULL-} == 1 ]]; then
-    for name in draft injection unknown_names; do
+    for name in temp_file injection unknown_names; do
         all "$1/tests/test_$name" 1 || status=1
     done
 fi

@@ -176,7 +176,7 @@ TEST(a_full_disk_stops_all_processes_alike) {
     fixture *f = *state;
     char temporary[192];
     signal(SIGXFSZ, SIG_IGN);
-    assert_true(tm_draft_temporary_path(f->path, temporary, sizeof temporary));
+    assert_true(tm_temp_file_temporary_path(f->path, temporary, sizeof temporary));
     for (rlim_t limit = 0; limit < 150000; limit += 30000) {
         for (int spread = 0; spread < N_SPREADS; spread++) {
             tm_error err = {0};

@@ -11,7 +11,7 @@ uint32_t replay_node(replay_case *c, size_t rank) {
         r->edges = TM_VEC(tm_edge);
         r->weights = TM_VEC(int64_t);
         r->graph = (tm_graph){.rank = 10 + (int64_t)rank,
-                              .visits = TM_VEC(tm_graph_visit),
+                              .participants = TM_VEC(tm_graph_participant),
                               .steps = TM_VEC(tm_graph_step)};
     }
     uint32_t *first = tm_vec_push(&r->first);
@@ -26,11 +26,11 @@ void replay_edge(replay_case *c, size_t rank, uint32_t from, const int64_t *ns) 
     assert_non_null(tm_vec_append(&c->ranks[rank].weights, ns, REPLAY_SETS));
 }
 
-uint32_t replay_visit(replay_case *c, size_t rank, uint32_t node, uint64_t operation) {
-    tm_vec *visits = &c->ranks[rank].graph.visits;
-    tm_graph_visit visit = {.operation = operation, .node = node};
-    assert_non_null(tm_vec_append(visits, &visit, 1));
-    return TM_FROM_VISIT + (uint32_t)(visits->n - 1);
+uint32_t replay_participant(replay_case *c, size_t rank, uint32_t node, uint64_t operation) {
+    tm_vec *participants = &c->ranks[rank].graph.participants;
+    tm_graph_participant participant = {.operation = operation, .node = node};
+    assert_non_null(tm_vec_append(participants, &participant, 1));
+    return TM_FROM_OPERATION + (uint32_t)(participants->n - 1);
 }
 
 void replay_step(replay_case *c, size_t rank, uint32_t node, int64_t number) {
@@ -45,7 +45,7 @@ void replay_free(replay_case *c) {
         tm_vec_free(&rank->first);
         tm_vec_free(&rank->edges);
         tm_vec_free(&rank->weights);
-        tm_vec_free(&rank->graph.visits);
+        tm_vec_free(&rank->graph.participants);
         tm_vec_free(&rank->graph.steps);
     }
     *c = (replay_case){0};
@@ -83,8 +83,9 @@ void replay_times_free(replay_times *times) {
 static int64_t *source_of(const tm_graph *graph, replay_times *times, size_t rank, uint32_t from) {
     if (from == TM_FROM_ROOT)
         return NULL;
-    if (from & TM_FROM_VISIT)
-        return &times->operations[((tm_graph_visit *)graph->visits.data)[from - TM_FROM_VISIT]
+    if (from & TM_FROM_OPERATION)
+        return &times->operations[((tm_graph_participant *)
+                                       graph->participants.data)[from - TM_FROM_OPERATION]
                                       .operation];
     return &times->nodes[rank][from];
 }
@@ -104,11 +105,13 @@ static bool pass_forward(const replay_case *c, size_t r, uint8_t set, replay_tim
             changed |=
                 raise(&times->nodes[r][v], (source ? *source : 0) + weight(&c->ranks[r], e, set));
         }
-    for (size_t i = 0; i < graph->visits.n; i++) {
-        const tm_graph_visit *visit = (tm_graph_visit *)graph->visits.data + i;
-        if (visit->node == TM_NO_NODE)
+    for (size_t i = 0; i < graph->participants.n; i++) {
+        const tm_graph_participant *participant =
+            (tm_graph_participant *)graph->participants.data + i;
+        if (participant->node == TM_NO_NODE)
             continue;
-        changed |= raise(&times->operations[visit->operation], times->nodes[r][visit->node]);
+        changed |=
+            raise(&times->operations[participant->operation], times->nodes[r][participant->node]);
     }
     return changed;
 }
@@ -138,11 +141,13 @@ static bool lower(int64_t *at, int64_t ns) {
 static bool pass_backward(const replay_case *c, size_t r, uint8_t set, replay_times *late) {
     const tm_graph *graph = &c->ranks[r].graph;
     bool changed = false;
-    for (size_t i = 0; i < graph->visits.n; i++) {
-        const tm_graph_visit *visit = (tm_graph_visit *)graph->visits.data + i;
-        if (visit->node == TM_NO_NODE)
+    for (size_t i = 0; i < graph->participants.n; i++) {
+        const tm_graph_participant *participant =
+            (tm_graph_participant *)graph->participants.data + i;
+        if (participant->node == TM_NO_NODE)
             continue;
-        changed |= lower(&late->nodes[r][visit->node], late->operations[visit->operation]);
+        changed |=
+            lower(&late->nodes[r][participant->node], late->operations[participant->operation]);
     }
     for (size_t v = graph->n_nodes; v-- > 0;)
         for (size_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
@@ -167,27 +172,28 @@ void replay_backward(const replay_case *c, const uint8_t *set_of_rank, int64_t t
 }
 
 static int by_order(const void *a, const void *b) {
-    const tm_graph_visit *x = a, *y = b;
+    const tm_graph_participant *x = a, *y = b;
     if (x->last_ns != y->last_ns)
         return x->last_ns < y->last_ns ? -1 : 1;
     return x->operation < y->operation ? -1 : x->operation > y->operation;
 }
 
 /* Sorts the arrivals, and renumbers the edges that refer to them by `event`, the old index. */
-static void order_visits(tm_graph *graph, const int64_t *operations) {
-    tm_graph_visit *visits = graph->visits.data;
+static void order_participants(tm_graph *graph, const int64_t *operations) {
+    tm_graph_participant *participants = graph->participants.data;
     uint32_t now[REPLAY_OPERATIONS];
-    for (uint32_t i = 0; i < graph->visits.n; i++) {
-        visits[i].last_ns = operations[visits[i].operation];
-        visits[i].event = i;
+    for (uint32_t i = 0; i < graph->participants.n; i++) {
+        participants[i].last_ns = operations[participants[i].operation];
+        participants[i].event = i;
     }
-    if (graph->visits.n > 0)
-        qsort(visits, graph->visits.n, sizeof *visits, by_order);
-    for (uint32_t i = 0; i < graph->visits.n; i++)
-        now[visits[i].event] = i;
+    if (graph->participants.n > 0)
+        qsort(participants, graph->participants.n, sizeof *participants, by_order);
+    for (uint32_t i = 0; i < graph->participants.n; i++)
+        now[participants[i].event] = i;
     for (uint32_t e = 0; e < graph->first[graph->n_nodes]; e++)
-        if (graph->edges[e].from != TM_FROM_ROOT && graph->edges[e].from & TM_FROM_VISIT)
-            graph->edges[e].from = TM_FROM_VISIT + now[graph->edges[e].from - TM_FROM_VISIT];
+        if (graph->edges[e].from != TM_FROM_ROOT && graph->edges[e].from & TM_FROM_OPERATION)
+            graph->edges[e].from =
+                TM_FROM_OPERATION + now[graph->edges[e].from - TM_FROM_OPERATION];
 }
 
 void replay_finish(replay_case *c) {
@@ -202,7 +208,7 @@ void replay_finish(replay_case *c) {
     replay_forward(c, recorded, &times);
     for (size_t r = 0; r < c->n_ranks; r++) {
         c->ranks[r].graph.ns = times.nodes[r];
-        order_visits(&c->ranks[r].graph, times.operations);
+        order_participants(&c->ranks[r].graph, times.operations);
     }
 }
 
@@ -278,10 +284,10 @@ static void operate(making *m, uint64_t operation) {
         uint32_t kernel = launch(m, r, stream);
         /* true: the kernel starts after the operation, but does not arrive at it */
         bool lacks = joined && chance(m, 5);
-        uint32_t visit = replay_visit(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
+        uint32_t participant = replay_participant(m->c, r, lacks ? TM_NO_NODE : kernel, operation);
         if (lacks)
-            join(m, r, visit);
-        end_kernel(m, r, stream, lacks || chance(m, 5) ? kernel : visit);
+            join(m, r, participant);
+        end_kernel(m, r, stream, lacks || chance(m, 5) ? kernel : participant);
         joined = true;
     }
 }

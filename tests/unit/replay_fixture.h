@@ -35,7 +35,7 @@ void replay_edge(replay_case *c, size_t rank, uint32_t from, const int64_t *ns);
 
 /** Adds an arrival of the node at an operation, whose id is below REPLAY_OPERATIONS. Returns the
  * arrival as an edge source. */
-uint32_t replay_visit(replay_case *c, size_t rank, uint32_t node, uint64_t operation);
+uint32_t replay_participant(replay_case *c, size_t rank, uint32_t node, uint64_t operation);
 void replay_step(replay_case *c, size_t rank, uint32_t node, int64_t number);
 
 /** Sets the recorded times and the order of arrivals. */

@@ -54,9 +54,9 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
             (tm_mark){.begin_ns = own_at - (broadcast ? BROADCAST_NS : 20 * US + waited),
                       .end_ns = own_at + noise + (late ? spec->late_ns : 0),
                       .step = spec->knows_steps ? k / spec->per_step + 7 : -1,
-                      .token = broadcast                         ? 3
-                               : spec->last_differs && ends_step ? 2
-                                                                 : 1,
+                      .signature = broadcast                         ? 3
+                                   : spec->last_differs && ends_step ? 2
+                                                                     : 1,
                       .synchronises = !broadcast};
         if (seen)
             seen[k]++;
@@ -72,7 +72,7 @@ rank_run run_of(const int64_t *at_us, size_t n) {
         made.run.marks[i] = (tm_mark){.begin_ns = (at_us[i] - 10) * US,
                                       .end_ns = at_us[i] * US,
                                       .step = -1,
-                                      .token = 1,
+                                      .signature = 1,
                                       .synchronises = true};
     prepare(&made);
     return made;

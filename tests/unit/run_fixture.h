@@ -46,7 +46,8 @@ int64_t draw(uint64_t *state, int64_t limit);
 rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen);
 void free_run(rank_run *r);
 
-/* Returns a prepared run of 10 us marks of one token, with these ends. Free it with free_run. */
+/* Returns a prepared run of 10 us marks of one signature, with these ends. Free it with
+ * free_run. */
 rank_run run_of(const int64_t *at_us, size_t n);
 
 #endif

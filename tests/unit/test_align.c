@@ -196,7 +196,7 @@ static void check_one_out(void (*change)(tm_run *), tm_unmatched reason) {
 
 static void other_sizes(tm_run *run) {
     for (size_t i = 0; i < run->n; i++)
-        run->marks[i].token = 3;
+        run->marks[i].signature = 3;
 }
 
 static void other_steps(tm_run *run) {
@@ -214,8 +214,8 @@ static void other_times(tm_run *run) {
 }
 
 TEST(a_rank_that_does_not_correspond_is_left_out_alone) {
-    check_one_out(other_sizes, TM_UNMATCHED_TOKENS);
-    check_one_out(other_steps, TM_UNMATCHED_TOKENS);
+    check_one_out(other_sizes, TM_UNMATCHED_SIGNATURES);
+    check_one_out(other_steps, TM_UNMATCHED_SIGNATURES);
     check_one_out(other_times, TM_UNMATCHED_INCOHERENT);
 }
 

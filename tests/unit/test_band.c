@@ -98,7 +98,7 @@ static rank_run with_broadcasts(unsigned lacking, bool late) {
         mark.synchronises = !is_broadcast(i);
         mark.end_ns = (late && is_broadcast(i) ? ends_us[i + 1] : ends_us[i]) * US;
         mark.begin_ns = mark.end_ns - 10 * US;
-        mark.token = is_broadcast(i) ? 2 : 1;
+        mark.signature = is_broadcast(i) ? 2 : 1;
         r.run.marks[n++] = mark;
     }
     r.run.n = n;
@@ -191,11 +191,11 @@ TEST(what_does_not_correspond_is_refused) {
     rank_run ref = run_of(ends_us, N), other = without(0, 50), far = without(0, 50000);
     assert_int_equal(pair(&ref, &far, partners), TM_UNMATCHED_TOO_FEW); /* no time in common */
     for (size_t i = 0; i < N; i++)
-        other.run.marks[i].token = i < 2 ? 2 : 1; /* two of the 16 are of another operation */
-    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_TOKENS);
+        other.run.marks[i].signature = i < 2 ? 2 : 1; /* two of the 16 are of another operation */
+    assert_int_equal(pair(&ref, &other, partners), TM_UNMATCHED_SIGNATURES);
     for (size_t i = 0; i < N; i++) {
         assert_int_equal(partners[i], -1);
-        other.run.marks[i].token = 1;
+        other.run.marks[i].signature = 1;
         other.run.marks[i].end_ns += (int64_t)(i * i * 13 % 17) * 40 * US;
         other.run.marks[i].begin_ns = other.run.marks[i].end_ns - 10 * US;
     }

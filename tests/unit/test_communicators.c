@@ -1,4 +1,4 @@
-/* Communicators that traces identify by a hash: ranks, sizes and peers from all claims. */
+/* Communicators that traces identify by a hash: ranks, sizes and peers from all memberships. */
 #include "match/communicators.h"
 
 #include <inttypes.h>
@@ -7,47 +7,48 @@
 
 enum { RANKS_MAX = 4, OWN_MAX = 3 };
 
-/* The claims of each rank, separated by /, and the expected result for a kernel of the first rank
- * in group "c". A claim is a group ("c"), a group with its recorded size and place ("c40": size 4,
- * place 0), or a group with a lower bound of its size ("c-4"). Size 9 stands for more ranks than
- * any job has. */
+/* The memberships of each rank, separated by /, and the expected result for a kernel of the first
+ * rank in group "c". A membership is a group ("c"), a group with its recorded size and place
+ * ("c40": size 4, place 0), or a group with a lower bound of its size ("c-4"). Size 9 stands for
+ * more ranks than any job has. */
 typedef struct member_case {
-    const char *claims;
+    const char *memberships;
     comm_spec kernel;
     const char *expected; /* ranks, size, peer, in, out */
     bool all_reported;
 } member_case;
 
-/* Adds the claims of one rank. Only the claim in the last trace is marked as used. */
-static void add_claims(ground *g, tm_timeline *timeline, const char *claims) {
-    for (; *claims && *claims != '/'; claims++) {
-        const char name[] = {*claims, '\0'};
+/* Adds the memberships of one rank. Only the membership in the last trace is marked as used. */
+static void add_memberships(ground *g, tm_timeline *timeline, const char *memberships) {
+    for (; *memberships && *memberships != '/'; memberships++) {
+        const char name[] = {*memberships, '\0'};
         tm_communicator own = {.name = name_of(g, name), .n_ranks = -1, .place = -1};
-        if (claims[1] == '-') { /* a lower bound of the size */
-            own.n_ranks = -(claims[2] - '0');
-            claims += 2;
-        } else if (claims[1] >= '0' && claims[1] <= '9') {
-            own.n_ranks = claims[1] == '9' ? INT32_MAX : claims[1] - '0';
-            own.place = claims[2] - '0';
-            claims += 2;
+        if (memberships[1] == '-') { /* a lower bound of the size */
+            own.n_ranks = -(memberships[2] - '0');
+            memberships += 2;
+        } else if (memberships[1] >= '0' && memberships[1] <= '9') {
+            own.n_ranks = memberships[1] == '9' ? INT32_MAX : memberships[1] - '0';
+            own.place = memberships[2] - '0';
+            memberships += 2;
         }
-        claims += claims[1] == ' ';
-        own.used = !claims[1] || claims[1] == '/'; /* whether this is the claim of the last trace */
+        memberships += memberships[1] == ' ';
+        own.used = !memberships[1] ||
+                   memberships[1] == '/'; /* whether this is the membership of the last trace */
         timeline->communicators[timeline->n_communicators++] = own;
     }
 }
 
 static tm_timeline timeline_of(ground *g, const member_case *c, int rank) {
     tm_timeline timeline = build_comm(g, rank, &c->kernel, 1, NULL, 0);
-    const char *claims = c->claims;
+    const char *memberships = c->memberships;
     timeline.communicators = calloc(OWN_MAX, sizeof *timeline.communicators);
     assert_non_null(timeline.communicators);
-    for (int before = 0; before < rank && claims; before++) {
-        claims = strchr(claims, '/');
-        claims = claims ? claims + 1 : NULL;
+    for (int before = 0; before < rank && memberships; before++) {
+        memberships = strchr(memberships, '/');
+        memberships = memberships ? memberships + 1 : NULL;
     }
-    if (claims)
-        add_claims(g, &timeline, claims);
+    if (memberships)
+        add_memberships(g, &timeline, memberships);
     return timeline;
 }
 
@@ -104,7 +105,8 @@ static void check_cases(const member_case *cases, size_t n) {
 
 TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
     static const member_case cases[] = {
-        /* ranks 0 and 2 claim c, with recorded sizes; claims of other groups are ignored */
+        /* ranks 0 and 2 membership c, with recorded sizes; memberships of other groups are ignored
+         */
         {"c20 d40/d41/d42 c21/d43", ALLREDUCE, "[0, 2] 2 from -1 to -1 in 8 out 8", false},
         /* one rank that recorded the size is enough */
         {"c/c31//c", ALLREDUCE, "[0, 1, 3] 3 from -1 to -1 in 8 out 8", false},
@@ -122,7 +124,7 @@ TEST(the_ranks_of_a_communicator_are_those_that_have_it) {
         /* a lower bound is the size if fewer ranks have the group */
         {"c-4/c-3", ALLREDUCE, "[0, 1, ?] 4 from -1 to -1 in 8 out 8", true},
         {"c-2/c/c", ALLREDUCE, "[0, 1, 2] 3 from -1 to -1 in 8 out 8", true},
-        /* a claim in two traces, once without the size, is of one rank */
+        /* a membership in two traces, once without the size, is of one rank */
         {"c c20/c21", ALLREDUCE, "[0, 1] 2 from -1 to -1 in 8 out 8", false},
     };
     check_cases(cases, COUNT(cases));
@@ -142,9 +144,9 @@ TEST(a_peer_is_the_rank_at_its_place) {
         {"c30/c/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c31/c31", SEND(1), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
         {"c30/c32/c31", SEND(3), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
-        /* a rank that claims two places, in two traces */
+        /* a rank that memberships two places, in two traces */
         {"c30 c31/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to -1 in 8 out -1", false},
-        /* a rank that claims the same place in two traces */
+        /* a rank that memberships the same place in two traces */
         {"c30 c30/c31/c32", SEND(2), "[0, 1, 2] 3 from -1 to 2 in 8 out -1", false},
         /* a member without a trace */
         {"c30/c32", SEND(2), "[0, 1, ?] 3 from -1 to -1 in 8 out -1", false},
@@ -184,9 +186,11 @@ TEST(what_gathers_and_scatters_moves_the_pieces_of_all) {
 
 TEST(what_one_rank_alone_uses_shows_that_others_are_missing) {
     const tm_membership all[] = {
-        MEMBER(1, 0, -1, -1, 0, true), MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
-        MEMBER(2, 3, -1, -1, 1, true), MEMBER(2, 0, -1, -1, 0, true), /* two ranks claim group 2 */
-        MEMBER(3, 1, 4, 1, 0, true),                                  /* its size was recorded */
+        MEMBER(1, 0, -1, -1, 0, true),
+        MEMBER(1, 0, -1, -1, 0, true), /* one rank in two traces */
+        MEMBER(2, 3, -1, -1, 1, true),
+        MEMBER(2, 0, -1, -1, 0, true), /* two ranks membership group 2 */
+        MEMBER(3, 1, 4, 1, 0, true),   /* its size was recorded */
         MEMBER(4, 1, -1, -1, 0, false) /* no kernel uses group 4, so n_alone omits it */
     };
     tm_vec members = TM_VEC(tm_membership), answers = TM_VEC(tm_membership);

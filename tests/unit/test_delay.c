@@ -13,7 +13,7 @@ typedef struct member {
 /* The parts of a job that propagation uses. Each trial has one operation. */
 typedef struct scene {
     tm_collectives collectives;
-    tm_vec visits;
+    tm_vec participants;
     double fractions[2 * RANKS];
     tm_delay_flow flow;
 } scene;
@@ -44,23 +44,23 @@ static void add_operation(scene *s, const member *members, uint8_t way, uint8_t 
 static scene open_scene(void) {
     return (scene){
         .collectives = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)},
-        .visits = TM_VEC(tm_visit),
+        .participants = TM_VEC(tm_participant),
         .flow = TM_DELAY_FLOW()};
 }
 
 static void close_scene(scene *s) {
     tm_vec_free(&s->collectives.records);
     tm_vec_free(&s->collectives.instances);
-    tm_vec_free(&s->visits);
+    tm_vec_free(&s->participants);
     tm_vec_free(&s->flow.pending_costs);
     tm_vec_free(&s->flow.costs);
 }
 
 static void begin(scene *s, const member *members) {
     tm_error err;
-    assert_int_equal(tm_delay_visits(&s->collectives, OWNER, &s->visits, &err), TM_OK);
-    tm_visit *v = s->visits.data;
-    for (size_t i = 0; i < s->visits.n && members; i++) {
+    assert_int_equal(tm_delay_participants(&s->collectives, OWNER, &s->participants, &err), TM_OK);
+    tm_participant *v = s->participants.data;
+    for (size_t i = 0; i < s->participants.n && members; i++) {
         v[i].all_ns = members[i].all_ns;
         v[i].other_ns = members[i].other_ns;
     }
@@ -127,8 +127,8 @@ TEST(a_transfer_carries_cost_and_has_none) {
     scene s = open_scene();
     add_operation(&s, members, TM_MATCH_PAIR, TM_COLL_SEND);
     begin(&s, members);
-    const tm_visit *v = s.visits.data;
-    assert_int_equal(s.visits.n, 2);
+    const tm_participant *v = s.participants.data;
+    assert_int_equal(s.participants.n, 2);
     assert_int_equal(v[0].wait_ns, 0);
     assert_int_equal(v[1].wait_ns, 100);
     assert_true(v[0].transfer && v[1].transfer);
@@ -138,7 +138,7 @@ TEST(a_transfer_carries_cost_and_has_none) {
     close_scene(&s);
 }
 
-TEST(operations_without_waits_have_no_visits) {
+TEST(operations_without_waits_have_no_participants) {
     scene s = open_scene();
     add_operation(&s, trials[0], TM_MATCH_SEQ, TM_COLL_ALLREDUCE);
     add_operation(&s, trials[0], TM_MATCH_PAIR, TM_COLL_SEND);
@@ -146,7 +146,7 @@ TEST(operations_without_waits_have_no_visits) {
     instances[0].waits = false;
     instances[1].transfers = false;
     begin(&s, NULL);
-    assert_int_equal(s.visits.n, 0);
+    assert_int_equal(s.participants.n, 0);
     assert_int_equal(s.flow.pending_costs.n, 0);
     close_scene(&s);
 }
@@ -173,12 +173,13 @@ TEST(a_group_is_together_where_all_are_released) {
         tm_error err;
         add_operation(&s, cases[c].members, cases[c].transfer ? TM_MATCH_PAIR : TM_MATCH_SEQ,
                       cases[c].transfer ? TM_COLL_SEND : TM_COLL_ALLREDUCE);
-        assert_int_equal(tm_delay_visits(&s.collectives, OWNER, &s.visits, &err), TM_OK);
-        tm_visit *v = s.visits.data;
-        for (size_t i = 0; i < s.visits.n; i++)
+        assert_int_equal(tm_delay_participants(&s.collectives, OWNER, &s.participants, &err),
+                         TM_OK);
+        tm_participant *v = s.participants.data;
+        for (size_t i = 0; i < s.participants.n; i++)
             v[i].released = cases[c].released[i];
         tm_delay_together(&s.collectives, v);
-        for (size_t i = 0; i < s.visits.n; i++)
+        for (size_t i = 0; i < s.participants.n; i++)
             assert_int_equal(v[i].together, cases[c].together);
         close_scene(&s);
     }

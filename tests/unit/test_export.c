@@ -82,18 +82,18 @@ TEST(a_packet_is_encoded_as_perfetto_reads_it) {
 
 static size_t place(tm_nest *nest, int64_t begin_ns, int64_t end_ns) {
     int64_t ended;
-    tm_lane *lane = tm_nest_place(nest, begin_ns, end_ns);
-    assert_non_null(lane);
-    while (tm_lane_close(lane, begin_ns, &ended))
+    tm_subtrack *subtrack = tm_nest_place(nest, begin_ns, end_ns);
+    assert_non_null(subtrack);
+    while (tm_subtrack_close(subtrack, begin_ns, &ended))
         assert_true(ended <= begin_ns);
-    assert_true(tm_lane_open(lane, end_ns));
-    return (size_t)(lane - (tm_lane *)nest->lanes.data);
+    assert_true(tm_subtrack_open(subtrack, end_ns));
+    return (size_t)(subtrack - (tm_subtrack *)nest->subtracks.data);
 }
 
-TEST(events_that_cross_are_put_on_different_lanes) {
+TEST(events_that_cross_are_put_on_different_subtracks) {
     static const struct {
         int64_t begin_ns, end_ns;
-        size_t lane;
+        size_t subtrack;
     } cases[] = {
         {0, 10, 0},  {0, 10, 0},  /* equal events nest */
         {2, 6, 0},   {3, 3, 0},   /* an event without duration nests, too */
@@ -107,7 +107,7 @@ TEST(events_that_cross_are_put_on_different_lanes) {
     for (int again = 0; again < 2; again++) {
         tm_nest_restart(&nest);
         for (size_t i = 0; i < COUNT(cases); i++)
-            assert_int_equal(place(&nest, cases[i].begin_ns, cases[i].end_ns), cases[i].lane);
+            assert_int_equal(place(&nest, cases[i].begin_ns, cases[i].end_ns), cases[i].subtrack);
     }
     tm_nest_free(&nest);
 }

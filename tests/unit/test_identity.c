@@ -133,24 +133,24 @@ TEST(a_host_that_does_not_fit_is_not_cut) {
 
 /* Reads "NAME", "NAME=REPORTED" or "NAME=REPORTED/WORLD", followed by any of: @N (mapped to rank
  * N), - (no device work), ! (bad), * (a copy), + (a later span). */
-static tm_claim read_claim(const char *text, size_t size) {
+static tm_trace_rank read_trace(const char *text, size_t size) {
     size_t name = strcspn(text, "=@-!*+ ");
     char *end;
-    tm_claim claim = {
+    tm_trace_rank trace = {
         .mapped = -1, .reported = -1, .world_size = -1, .end_ns = 10, .has_device = true};
-    claim.label = tm_rank_label_of(text, name);
+    trace.label = tm_rank_label_of(text, name);
     for (const char *p = text + name; p < text + size; p = end) {
         int64_t number = strtol(p + 1, &end, 10);
-        claim.reported = *p == '=' ? number : claim.reported;
-        claim.world_size = *p == '/' ? number : claim.world_size;
-        claim.mapped = *p == '@' ? number : claim.mapped;
-        claim.has_device = claim.has_device && *p != '-';
-        claim.is_bad = claim.is_bad || *p == '!';
-        claim.is_copy = claim.is_copy || *p == '*';
-        claim.begin_ns += *p == '+' ? 10 : 0;
-        claim.end_ns += *p == '+' ? 10 : 0;
+        trace.reported = *p == '=' ? number : trace.reported;
+        trace.world_size = *p == '/' ? number : trace.world_size;
+        trace.mapped = *p == '@' ? number : trace.mapped;
+        trace.has_device = trace.has_device && *p != '-';
+        trace.is_bad = trace.is_bad || *p == '!';
+        trace.is_copy = trace.is_copy || *p == '*';
+        trace.begin_ns += *p == '+' ? 10 : 0;
+        trace.end_ns += *p == '+' ? 10 : 0;
     }
-    return claim;
+    return trace;
 }
 
 TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
@@ -210,21 +210,21 @@ TEST(a_trace_is_of_one_rank_whatever_the_others_say) {
         {"tp0_dp0=0/4 tp1_dp0=1/4 tp2_dp1=2/4 tp3_dp1=3/4", "0 1 2 3", 4},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        tm_claim claims[8];
+        tm_trace_rank traces[8];
         tm_vec moves = TM_VEC(tm_rank_move);
         tm_error err;
         char found[128] = "";
         int64_t world;
         size_t n = 0;
         for (const char *p = cases[i].traces; *p; p += strspn(p, " ")) {
-            claims[n++] = read_claim(p, strcspn(p, " "));
+            traces[n++] = read_trace(p, strcspn(p, " "));
             p += strcspn(p, " ");
         }
-        assert_ok(tm_ranks_decide(claims, n, &moves, &world, &err));
+        assert_ok(tm_ranks_decide(traces, n, &moves, &world, &err));
         for (size_t k = 0; k < n; k++) {
             size_t at = strlen(found);
-            const tm_claim *c = &claims[k];
-            if (c->fate != TM_CLAIM_KEPT)
+            const tm_trace_rank *c = &traces[k];
+            if (c->fate != TM_RANK_KEPT)
                 snprintf(found + at, 32, " %c", "khcn"[c->fate]);
             else if (c->replica < 0)
                 snprintf(found + at, 32, " %d%s", (int)c->rank, c->by_place ? "p" : "");

@@ -13,14 +13,14 @@ enum { N = 12 };
 /* The last rank of a group arrives at operation k at ends_us[k], and the operation takes 20 us from
  * then. A rank has a slot; arrives early_us[k] before the last rank; has a clock that is ahead by
  * ahead_us; and does not record its first `skipped` operations. */
-typedef struct lane_spec {
+typedef struct stream_spec {
     int64_t early_us[N];
     int64_t slot, ahead_us;
     size_t skipped;
     int64_t later_us; /* for another group: its operations are later by one to three times this */
-} lane_spec;
+} stream_spec;
 
-static tm_cluster make(const lane_spec *spec) {
+static tm_cluster make(const stream_spec *spec) {
     tm_cluster cluster;
     tm_error err;
     size_t n = N - spec->skipped;
@@ -33,7 +33,7 @@ static tm_cluster make(const lane_spec *spec) {
         cluster.run.marks[i] = (tm_mark){.begin_ns = begin * US,
                                          .end_ns = (last + 20) * US,
                                          .step = -1,
-                                         .token = 1,
+                                         .signature = 1,
                                          .synchronises = true};
         cluster.ops[i] = (tm_cluster_op){(last + 20) * US, 1, true, true};
     }
@@ -41,7 +41,7 @@ static tm_cluster make(const lane_spec *spec) {
     return cluster;
 }
 
-static tm_link_test link_test_of(const lane_spec *a, const lane_spec *b, bool one_clock) {
+static tm_link_test link_test_of(const stream_spec *a, const stream_spec *b, bool one_clock) {
     tm_cluster clusters[] = {make(a), make(b)};
     int64_t partners[N];
     tm_link_test link_test;
@@ -53,7 +53,7 @@ static tm_link_test link_test_of(const lane_spec *a, const lane_spec *b, bool on
     return link_test;
 }
 
-/* All twelve tokens are equal, so only ends show which operations correspond. */
+/* All twelve signatures are equal, so only ends show which operations correspond. */
 TEST(an_order_is_proven_by_ends_alone) {
     static const struct {
         size_t skipped;
@@ -68,8 +68,8 @@ TEST(an_order_is_proven_by_ends_alone) {
         {9, 0, true, TM_PAIRING_UNPROVEN}, /* three common operations are too few */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const lane_spec first = {.slot = 0};
-        const lane_spec second = {.skipped = cases[c].skipped, .ahead_us = cases[c].ahead_us};
+        const stream_spec first = {.slot = 0};
+        const stream_spec second = {.skipped = cases[c].skipped, .ahead_us = cases[c].ahead_us};
         tm_cluster a = make(&first), b = make(&second);
         int64_t partners[N];
         tm_pairing found;
@@ -116,10 +116,11 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
         {{12, 12}, TM_LINK_TEST_HOLDS, 2}, /* each is evidence of 2 bits */
     };
     for (size_t c = 0; c < COUNT(cases); c++) {
-        const lane_spec a = {.early_us = {cases[c].early_us[0]}, .slot = 0};
-        const lane_spec b = {.early_us = {0, cases[c].early_us[1]}, .slot = 1};
+        const stream_spec a = {.early_us = {cases[c].early_us[0]}, .slot = 0};
+        const stream_spec b = {.early_us = {0, cases[c].early_us[1]}, .slot = 1};
         for (int64_t own_clocks = 0; own_clocks < 2; own_clocks++) {
-            const lane_spec other = {.early_us = {0, b.early_us[1]}, .ahead_us = 900 * own_clocks};
+            const stream_spec other = {.early_us = {0, b.early_us[1]},
+                                       .ahead_us = 900 * own_clocks};
             tm_link_test link_test = link_test_of(&a, &other, !own_clocks);
             assert_int_equal(link_test.state, cases[c].state);
             assert_int_equal(link_test.n_explained, cases[c].explained);
@@ -134,7 +135,7 @@ TEST(who_waits_for_a_late_one_is_of_its_group) {
  * agree; but no rank waited for the late operations, so the groups differ. */
 TEST(who_leaves_before_a_late_one_is_not) {
     tm_cluster a, b;
-    const lane_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
+    const stream_spec stage = {.early_us = {0}}, next = {.ahead_us = 700};
     int64_t partners[N];
     tm_link_test link_test;
     tm_error err;
@@ -155,7 +156,7 @@ TEST(who_leaves_before_a_late_one_is_not) {
     tm_cluster_free(&b);
 }
 
-static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
+static tm_vec grown(const stream_spec *specs, size_t n, const tm_growth *growth) {
     tm_vec clusters = TM_VEC(tm_cluster);
     tm_error err;
     for (size_t i = 0; i < n; i++) {
@@ -170,7 +171,7 @@ static tm_vec grown(const lane_spec *specs, size_t n, const tm_growth *growth) {
  * were never late for the other group. */
 TEST(ranks_grow_to_their_groups_and_no_further) {
     static const tm_growth growth = {.one_clock = true};
-    const lane_spec specs[] = {
+    const stream_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .slot = 0},
         {.early_us = {0, 90, 0, 55, 0}, .slot = 1},
         {.early_us = {75, 0, 0, 0, 90, 0, 65}, .slot = 2, .later_us = 30},
@@ -195,7 +196,7 @@ TEST(ranks_grow_to_their_groups_and_no_further) {
 TEST(many_clusters_grow_alike) {
     enum { MANY = 200 };
     static const tm_growth growth = {.limit_ns = 21 * MS};
-    static lane_spec specs[MANY];
+    static stream_spec specs[MANY];
     for (size_t r = 0; r < MANY; r++) {
         specs[r].slot = (int64_t)r;
         specs[r].later_us = 97 * (int64_t)(r % 2);
@@ -218,7 +219,7 @@ TEST(many_clusters_grow_alike) {
  * if two pairs of streams show it. */
 TEST(a_clock_far_off_needs_two_witnesses) {
     static const tm_growth growth = {.limit_ns = 21 * MS};
-    lane_spec specs[] = {
+    stream_spec specs[] = {
         {.early_us = {60, 0, 80, 0, 70}, .slot = 0},
         {.early_us = {0, 90, 0, 55, 0}, .slot = 1, .ahead_us = 30000},
         {.early_us = {0, 0, 75, 95, 0}, .slot = 0, .later_us = 111},

@@ -16,7 +16,7 @@ enum { RANKS_MAX = 16, STEPS_MAX = 64 };
 typedef struct job {
     ground ground;
     tm_timeline timelines[RANKS_MAX];
-    tm_ops_draft drafts[RANKS_MAX];
+    tm_ops_input inputs[RANKS_MAX];
     tm_graph graphs[RANKS_MAX];
     tm_ops_place places[RANKS_MAX];
     tm_ops_times ideal;
@@ -41,20 +41,20 @@ static void read_ranks(job *j, const char *path) {
     tm_vec_free(&units);
 }
 
-static void ask(job *j, bool (*question)(tm_ops_draft *, uint32_t, int32_t, tm_vec *)) {
+static void ask(job *j, bool (*question)(tm_ops_input *, uint32_t, int32_t, tm_vec *)) {
     tm_vec members = TM_VEC(tm_ops_member);
     for (uint32_t i = 0; i < j->n; i++)
-        assert_true(question(&j->drafts[i], i, 0, &members));
+        assert_true(question(&j->inputs[i], i, 0, &members));
     tm_ops_answer(&members);
     for (size_t i = 0; i < members.n; i++) {
         const tm_ops_member *answer = (const tm_ops_member *)members.data + i;
-        tm_ops_take(&j->drafts[answer->rank], answer);
+        tm_ops_take(&j->inputs[answer->rank], answer);
     }
     tm_vec_free(&members);
 }
 
-static bool ask_ends(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members) {
-    return tm_ops_ask_ends(draft, rank, origin, members);
+static bool ask_ends(tm_ops_input *input, uint32_t rank, int32_t origin, tm_vec *members) {
+    return tm_ops_ask_ends(input, rank, origin, members);
 }
 
 static void make_graphs(job *j) {
@@ -66,16 +66,16 @@ static void make_graphs(job *j) {
             base.root_ns = first->begin_ns;
     }
     for (size_t i = 0; i < j->n; i++)
-        assert_ok(tm_ops_draft_make(&j->timelines[i], j->ground.names, &base, &j->drafts[i], NULL));
+        assert_ok(tm_ops_input_make(&j->timelines[i], j->ground.names, &base, &j->inputs[i], NULL));
     ask(j, ask_ends);
     ask(j, tm_ops_ask_joins);
     for (size_t i = 0; i < j->n; i++)
-        assert_true(tm_ops_sample_rank(&j->drafts[i], &samples));
+        assert_true(tm_ops_sample_rank(&j->inputs[i], &samples));
     j->ideal = tm_ops_ideal(&samples);
     for (size_t i = 0; i < j->n; i++) {
-        assert_ok(tm_ops_graph(&j->drafts[i], &j->ideal, &j->graphs[i], NULL));
+        assert_ok(tm_ops_graph(&j->inputs[i], &j->ideal, &j->graphs[i], NULL));
         assert_ok(tm_reduce(&j->graphs[i], TM_N_OPS_SETS, tm_ops_weigh, NULL, &words, NULL));
-        j->places[i] = j->drafts[i].place;
+        j->places[i] = j->inputs[i].place;
     }
     assert_ok(tm_replay_build(words.data, words.n, &j->replay, NULL));
     tm_vec_free(&samples);
@@ -92,7 +92,7 @@ static void close_job(job *j) {
     tm_replay_free(&j->replay);
     for (size_t i = 0; i < j->n; i++) {
         tm_graph_free(&j->graphs[i]);
-        tm_ops_draft_free(&j->drafts[i]);
+        tm_ops_input_free(&j->inputs[i]);
         tm_timeline_destroy(&j->timelines[i]);
     }
     close_ground(&j->ground);
@@ -236,8 +236,8 @@ static int by_type(const void *a, const void *b) {
 }
 
 /* Makes operations of "type begin end chunk" [us]. Each type is sorted by begin. */
-static tm_ops_draft make_draft(tm_timeline *timeline, const char *text, const tm_ops_place *place) {
-    tm_ops_draft d = {.timeline = timeline,
+static tm_ops_input make_input(tm_timeline *timeline, const char *text, const tm_ops_place *place) {
+    tm_ops_input d = {.timeline = timeline,
                       .place = *place,
                       .parts = TM_VEC(tm_ops_part),
                       .edges = TM_VEC(tm_ops_edge),
@@ -270,7 +270,7 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Writes "B0<F1 " if B0 follows F1, in order of texts, then "| alone:" and what has no peer. */
-static void draft_text(const tm_ops_draft *d, char *out, size_t size) {
+static void input_text(const tm_ops_input *d, char *out, size_t size) {
     const tm_ops_part *parts = d->parts.data;
     const tm_ops_edge *edges = d->edges.data;
     char texts[128][16];
@@ -336,12 +336,12 @@ TEST(operations_follow_one_another_as_the_schedule_has_it) {
         tm_step step = {.number = 7};
         tm_timeline timeline = {.steps = &step, .n_steps = 1};
         char found[1024];
-        tm_ops_draft d = make_draft(&timeline, cases[i].operations, &cases[i].place);
+        tm_ops_input d = make_input(&timeline, cases[i].operations, &cases[i].place);
         print_message("%s\n", cases[i].what);
         assert_true(tm_ops_order(&d));
-        draft_text(&d, found, sizeof found);
+        input_text(&d, found, sizeof found);
         assert_string_equal(found, cases[i].expected);
-        tm_ops_draft_free(&d);
+        tm_ops_input_free(&d);
     }
 }
 

@@ -64,35 +64,36 @@ static uint32_t event_of(const ground *g, const tm_timeline *timeline, size_t i)
 }
 
 /* Returns participations in the order of operations; member i is operation i. */
-static tm_vec visits_of(const ground *g, const tm_timeline *timeline, const op *list, size_t n) {
-    tm_vec visits = TM_VEC(tm_visit);
+static tm_vec participants_of(const ground *g, const tm_timeline *timeline, const op *list,
+                              size_t n) {
+    tm_vec participants = TM_VEC(tm_participant);
     for (size_t i = 0; i < n; i++) {
-        tm_visit visit = {.group = list[i].group,
-                          .rank = timeline->rank,
-                          .wait_ns = list[i].wait_ns,
-                          .event = event_of(g, timeline, i),
-                          .member = (uint32_t)i,
-                          .owner = OWNER,
-                          .origin = ORIGIN,
-                          .transfer = list[i].group == C};
-        assert_non_null(tm_vec_append(&visits, &visit, 1));
+        tm_participant participant = {.group = list[i].group,
+                                      .rank = timeline->rank,
+                                      .wait_ns = list[i].wait_ns,
+                                      .event = event_of(g, timeline, i),
+                                      .member = (uint32_t)i,
+                                      .owner = OWNER,
+                                      .origin = ORIGIN,
+                                      .transfer = list[i].group == C};
+        assert_non_null(tm_vec_append(&participants, &participant, 1));
     }
-    tm_rank_waits_sort(&visits);
-    return visits;
+    tm_rank_waits_sort(&participants);
+    return participants;
 }
 
 typedef struct scene {
     ground ground;
     tm_timeline timeline;
     tm_rank_waits held;
-    tm_vec visits;
+    tm_vec participants;
 } scene;
 
 static scene open_scene(const op *list, size_t n) {
     scene s = {.ground = open_ground(), .held = tm_rank_waits_open()};
     s.timeline = build_rank(&s.ground, 5, list, n);
-    s.visits = visits_of(&s.ground, &s.timeline, list, n);
-    tm_visit *v = s.visits.data;
+    s.participants = participants_of(&s.ground, &s.timeline, list, n);
+    tm_participant *v = s.participants.data;
     assert_int_equal(tm_rank_waits_add(&s.held, &s.timeline, v, n, &s.ground.err), TM_OK);
     for (size_t i = 0; i < n; i++)
         v[i].together = list[v[i].member].together;
@@ -101,7 +102,7 @@ static scene open_scene(const op *list, size_t n) {
 }
 
 static void close_scene(scene *s) {
-    tm_vec_free(&s->visits);
+    tm_vec_free(&s->participants);
     tm_rank_waits_free(&s->held);
     tm_timeline_destroy(&s->timeline);
     close_ground(&s->ground);
@@ -110,7 +111,7 @@ static void close_scene(scene *s) {
 TEST(waits_are_summed_since_the_group_was_together) {
     scene s = open_scene(ops, COUNT(ops));
     for (size_t i = 0; i < COUNT(ops); i++) {
-        const tm_visit *v = (const tm_visit *)s.visits.data + i;
+        const tm_participant *v = (const tm_participant *)s.participants.data + i;
         const op *o = &ops[v->member];
         assert_int_equal(v->released, o->released);
         assert_int_equal(v->all_ns, o->all_ns);
@@ -131,7 +132,7 @@ static scene open_apart(void) {
 TEST(own_waits_of_a_group_are_reported_apart) {
     scene s = open_apart();
     for (size_t i = 0; i < COUNT(ops); i++) {
-        const tm_visit *v = (const tm_visit *)s.visits.data + i;
+        const tm_participant *v = (const tm_participant *)s.participants.data + i;
         assert_true(v->member != 4 || (v->all_ns == 140 && v->other_ns == 60));
     }
     close_scene(&s);
@@ -150,13 +151,13 @@ static int by_step(const void *a, const void *b) {
     return (x->member > y->member) - (x->member < y->member);
 }
 
-static void check_claims(scene *s, tm_vec *pending_costs, const tm_cost_share *expected, size_t n) {
-    tm_vec claims = TM_VEC(tm_cost_share);
-    assert_int_equal(tm_rank_waits_pass(&s->held, pending_costs, &claims, &s->ground.err), TM_OK);
-    assert_int_equal(claims.n, n);
-    qsort(claims.data, n, claims.size, by_step);
-    assert_memory_equal(claims.data, expected, n * sizeof *expected);
-    tm_vec_free(&claims);
+static void check_shares(scene *s, tm_vec *pending_costs, const tm_cost_share *expected, size_t n) {
+    tm_vec shares = TM_VEC(tm_cost_share);
+    assert_int_equal(tm_rank_waits_pass(&s->held, pending_costs, &shares, &s->ground.err), TM_OK);
+    assert_int_equal(shares.n, n);
+    qsort(shares.data, n, shares.size, by_step);
+    assert_memory_equal(shares.data, expected, n * sizeof *expected);
+    tm_vec_free(&shares);
 }
 
 TEST(pending_costs_go_to_the_waits_in_proportion) {
@@ -174,7 +175,7 @@ TEST(pending_costs_go_to_the_waits_in_proportion) {
         {1, 13, 0, OWNER}, {1, 6, 2, OWNER},   {1, 2, 4, OWNER},
         {2, 7, 0, OWNER},  {3, 100, 0, OWNER}, {3, 10, 4, OWNER},
     };
-    check_claims(&s, &pending_costs, expected, COUNT(expected));
+    check_shares(&s, &pending_costs, expected, COUNT(expected));
     close_scene(&s);
 }
 
@@ -186,16 +187,16 @@ TEST(nothing_is_lost_to_rounding) {
     owe(&s, &pending_costs, 6, 1, 3);
     owe(&s, &pending_costs, 6, 2, 1);
     static const tm_cost_share expected[] = {{1, 2, 0, OWNER}, {1, 1, 2, OWNER}, {2, 1, 0, OWNER}};
-    check_claims(&s, &pending_costs, expected, COUNT(expected));
+    check_shares(&s, &pending_costs, expected, COUNT(expected));
     /* More than a double can represent exactly. */
     owe(&s, &pending_costs, 6, 1, INT64_MAX / 3);
-    tm_vec claims = TM_VEC(tm_cost_share);
-    assert_int_equal(tm_rank_waits_pass(&s.held, &pending_costs, &claims, &s.ground.err), TM_OK);
+    tm_vec shares = TM_VEC(tm_cost_share);
+    assert_int_equal(tm_rank_waits_pass(&s.held, &pending_costs, &shares, &s.ground.err), TM_OK);
     int64_t sum = 0;
-    for (size_t i = 0; i < claims.n; i++)
-        sum += ((const tm_cost_share *)claims.data)[i].ns;
+    for (size_t i = 0; i < shares.n; i++)
+        sum += ((const tm_cost_share *)shares.data)[i].ns;
     assert_true(sum == INT64_MAX / 3);
-    tm_vec_free(&claims);
+    tm_vec_free(&shares);
     close_scene(&s);
 }
 
@@ -204,7 +205,7 @@ TEST(pending_costs_pass_over_waits_of_their_own_group) {
     tm_vec pending_costs = TM_VEC(tm_pending_cost);
     owe(&s, &pending_costs, 4, 1, 9);
     static const tm_cost_share expected[] = {{1, 9, 2, OWNER}};
-    check_claims(&s, &pending_costs, expected, COUNT(expected));
+    check_shares(&s, &pending_costs, expected, COUNT(expected));
     close_scene(&s);
 }
 
@@ -212,19 +213,20 @@ TEST(each_rank_has_its_own_waits) {
     /* Rank 5 is as above. Rank 6 has only operations 2 to 6, so it has no share of operation 0. */
     scene s = open_scene(ops, COUNT(ops));
     tm_timeline other = build_rank(&s.ground, 6, ops + 2, COUNT(ops) - 2);
-    tm_vec visits = visits_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);
-    assert_int_equal(tm_rank_waits_add(&s.held, &other, visits.data, visits.n, &s.ground.err),
-                     TM_OK);
-    assert_non_null(tm_vec_append(&s.visits, visits.data, visits.n));
-    tm_visit *v = s.visits.data;
-    for (size_t i = 0; i < s.visits.n; i++)
+    tm_vec participants = participants_of(&s.ground, &other, ops + 2, COUNT(ops) - 2);
+    assert_int_equal(
+        tm_rank_waits_add(&s.held, &other, participants.data, participants.n, &s.ground.err),
+        TM_OK);
+    assert_non_null(tm_vec_append(&s.participants, participants.data, participants.n));
+    tm_participant *v = s.participants.data;
+    for (size_t i = 0; i < s.participants.n; i++)
         v[i].together = false;
     assert_int_equal(tm_rank_waits_since(&s.held, v, &s.ground.err), TM_OK);
-    for (size_t i = 0; i < s.visits.n; i++) {
+    for (size_t i = 0; i < s.participants.n; i++) {
         assert_true(v[i].rank != 5 || v[i].member != 6 || v[i].all_ns == 160);
         assert_true(v[i].rank != 6 || v[i].member != 4 || v[i].all_ns == 80);
     }
-    tm_vec_free(&visits);
+    tm_vec_free(&participants);
     tm_timeline_destroy(&other);
     close_scene(&s);
 }

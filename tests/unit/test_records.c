@@ -368,12 +368,12 @@ TEST(operators_on_the_cpu_are_no_records) {
 
 TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     static const struct {
-        uint64_t group, lane, digest;
+        uint64_t group, stream, digest;
         int64_t n, rank;
         int agrees;
     } rows[] = {
         {2, 0, 5, 3, 1, 1},          {1, 0, 5, 3, 0, 1},
-        {1, 0, 5, 3, 1, 1}, /* equals the run of rank 0, whatever lane 1 has */
+        {1, 0, 5, 3, 1, 1}, /* equals the run of rank 0, whatever stream 1 has */
         {1, 1, 5, 3, 0, 0},          {1, 1, 5, 2, 1, 0}, /* counts differ */
         {2, 0, 5, 3, 0, 1},                              /* equals the first row */
         {2, 1, 5, 3, 0, 0},          {2, 1, 5, 3, 1, 0},
@@ -387,7 +387,7 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     tm_sequence sequences[COUNT(rows)];
     for (size_t i = 0; i < COUNT(rows); i++)
         sequences[i] = (tm_sequence){.group = rows[i].group,
-                                     .lane = rows[i].lane,
+                                     .stream = rows[i].stream,
                                      .digest = rows[i].digest,
                                      .n = rows[i].n,
                                      .rank = rows[i].rank,
@@ -400,7 +400,7 @@ TEST(a_run_agrees_where_counts_and_digests_are_equal) {
     tm_match_compare(NULL, 0, NULL, 0);
 }
 
-/* Ranks 0 and 1 have a sequence of two kernels each, in lane 1 of group 7. */
+/* Ranks 0 and 1 have a sequence of two kernels each, in stream 1 of group 7. */
 TEST(only_whole_groups_of_the_same_steps_agree) {
     static const struct {
         int32_t group_size;
@@ -421,7 +421,7 @@ TEST(only_whole_groups_of_the_same_steps_agree) {
         tm_sequence runs[2];
         for (int r = 0; r < 2; r++)
             runs[r] = (tm_sequence){.group = 7,
-                                    .lane = 1,
+                                    .stream = 1,
                                     .n = 2,
                                     .rank = r,
                                     .first_step = r == 0 ? 3 : cases[c].first_step,
@@ -445,17 +445,17 @@ TEST(ends_tell_a_shift_that_counts_hide) {
     tm_sequence runs[4];
     tm_end ends[12];
     for (size_t i = 0; i < 12; i++) {
-        size_t k = (i * 5 + 3) % 12, rank = k / 6, lane = k / 3 % 2, place = k % 3;
+        size_t k = (i * 5 + 3) % 12, rank = k / 6, stream = k / 3 % 2, place = k % 3;
         ends[i] = (tm_end){.group = 7,
-                           .key = lane << TM_LANE_SHIFT | place,
+                           .key = stream << TM_LANE_SHIFT | place,
                            .rank = (int64_t)rank,
-                           .begin_ns = ends_ms[rank][lane][place] * 1000000 - 1000,
-                           .end_ns = ends_ms[rank][lane][place] * 1000000,
+                           .begin_ns = ends_ms[rank][stream][place] * 1000000 - 1000,
+                           .end_ns = ends_ms[rank][stream][place] * 1000000,
                            .synchronises = true};
     }
     for (size_t i = 0; i < 4; i++)
         runs[i] = (tm_sequence){.group = 7,
-                                .lane = i % 2,
+                                .stream = i % 2,
                                 .n = 3,
                                 .rank = (int64_t)i / 2,
                                 .first_step = -1,
@@ -464,7 +464,7 @@ TEST(ends_tell_a_shift_that_counts_hide) {
                                 .way = TM_MATCH_ORDER};
     tm_match_compare(runs, 4, ends, 12);
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(runs[i].agrees, runs[i].lane == 0);
+        assert_int_equal(runs[i].agrees, runs[i].stream == 0);
 }
 
 /* Compares the sequences of ranks 0 and 1, and drops those that disagree. Checks the records and
@@ -623,8 +623,8 @@ TEST(a_rank_is_answered_by_its_own_sequence) {
         tm_match_input input = collect_rank(&g, 1, &kernel, 1, 2);
         tm_sequence own = *(const tm_sequence *)input.sequences.data;
         tm_sequence answers[] = {own, own, own};
-        answers[0].rank = 2; /* the answers for another rank and another lane are the opposite */
-        answers[1].lane = 1;
+        answers[0].rank = 2; /* the answers for another rank and another stream are the opposite */
+        answers[1].stream = 1;
         answers[0].agrees = answers[1].agrees = !agrees;
         answers[2].agrees = agrees;
         assert_int_equal(tm_match_drop(&input, answers, COUNT(answers), &g.err), TM_OK);

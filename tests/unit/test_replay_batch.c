@@ -12,14 +12,14 @@
 #include "run_fixture.h"
 #include "timeline_fixture.h"
 
-enum { RANKS = 11, LAUNCHES = 60, EVENTS = 2 * LAUNCHES + 2, VISITS = LAUNCHES / 6 };
+enum { RANKS = 11, LAUNCHES = 60, EVENTS = 2 * LAUNCHES + 2, PARTICIPANTS = LAUNCHES / 6 };
 
 /* The graphs of each rank by itself, and the graphs of all ranks with a shared model. */
 typedef struct both {
     ground g;
     tm_timeline timelines[RANKS];
-    tm_replay_visit visits[RANKS][VISITS];
-    tm_draft drafts[RANKS];
+    tm_replay_participant participants[RANKS][PARTICIPANTS];
+    tm_graph_input inputs[RANKS];
     tm_graph alone[RANKS], graphs[RANKS];
     tm_peer_items items[RANKS], first_items;
     tm_peer_places places[2]; /* [0]: places of single ranks, [1]: of batches */
@@ -62,19 +62,20 @@ static size_t events_of(uint64_t *seed, bool is_long, event_spec *out) {
     return n;
 }
 
-static void visits_of(both *b, uint64_t *seed, size_t rank) {
+static void participants_of(both *b, uint64_t *seed, size_t rank) {
     const tm_timeline *t = &b->timelines[rank];
     size_t n = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
         if (t->role[row] == TM_ROLE_COMMUNICATION) {
-            b->visits[rank][n] = (tm_replay_visit){.rank = t->rank,
-                                                   .last_ns = t->begin_ns[row] + draw(seed, 5000),
-                                                   .usual_ns = 19000,
-                                                   .operation = 100 * (rank % 2) + n,
-                                                   .event = row};
+            b->participants[rank][n] =
+                (tm_replay_participant){.rank = t->rank,
+                                        .last_ns = t->begin_ns[row] + draw(seed, 5000),
+                                        .usual_ns = 19000,
+                                        .operation = 100 * (rank % 2) + n,
+                                        .event = row};
             n++;
         }
-    assert_int_equal(n, VISITS);
+    assert_int_equal(n, PARTICIPANTS);
 }
 
 /* Times of the replay equal recorded times. */
@@ -84,16 +85,17 @@ static void build(both *b, size_t i, const tm_vec *waits) {
     tm_call_classes classes;
     tm_recorded recorded;
     assert_true(tm_call_classes_init(&classes, b->g.names));
-    assert_ok(tm_draft_make(&b->timelines[i], &classes, &base, &b->drafts[i], &b->g.err));
+    assert_ok(tm_graph_input_make(&b->timelines[i], &classes, &base, &b->inputs[i], &b->g.err));
     tm_call_classes_free(&classes);
-    assert_ok(tm_recorded_make(&b->drafts[i], &base, &recorded, &b->g.err));
-    const tm_model_rank rank = {&recorded, waits, b->visits[i], VISITS, (uint32_t)i};
-    assert_ok(tm_graph_build(&recorded, waits, b->visits[i], VISITS, &b->alone[i], &b->g.err));
+    assert_ok(tm_recorded_make(&b->inputs[i], &base, &recorded, &b->g.err));
+    const tm_model_rank rank = {&recorded, waits, b->participants[i], PARTICIPANTS, (uint32_t)i};
+    assert_ok(tm_graph_build(&recorded, waits, b->participants[i], PARTICIPANTS, &b->alone[i],
+                             &b->g.err));
     assert_ok(tm_models_build(&b->models, &rank, &b->places[1], &b->graphs[i], &b->g.err));
-    assert_ok(tm_peers_collect(&b->drafts[i], &b->alone[i], &b->places[0],
+    assert_ok(tm_peers_collect(&b->inputs[i], &b->alone[i], &b->places[0],
                                i > 0 ? &b->items[0] : NULL, &b->items[i], &b->g.err));
     if (i == 0)
-        assert_ok(tm_peers_collect(&b->drafts[i], &b->graphs[i], &b->places[1], NULL,
+        assert_ok(tm_peers_collect(&b->inputs[i], &b->graphs[i], &b->places[1], NULL,
                                    &b->first_items, &b->g.err));
     tm_recorded_free(&recorded);
 }
@@ -150,7 +152,7 @@ static void open_both(both *b, uint64_t seed, unsigned long_ranks, const tm_batc
         event_spec events[EVENTS] = {{0}};
         const size_t n = events_of(&seed, long_ranks >> i & 1, events);
         b->timelines[i] = build_one(&b->g, 10 + (int64_t)i, events, n);
-        visits_of(b, &seed, i);
+        participants_of(b, &seed, i);
         build(b, i, &waits);
     }
     tm_models_close(&b->models);
@@ -161,7 +163,7 @@ static void close_both(both *b) {
     for (size_t i = 0; i < RANKS; i++) {
         tm_graph_free(&b->alone[i]);
         tm_graph_free(&b->graphs[i]);
-        tm_draft_free(&b->drafts[i]);
+        tm_graph_input_free(&b->inputs[i]);
         tm_peer_items_free(&b->items[i]);
         tm_timeline_destroy(&b->timelines[i]);
     }
@@ -178,7 +180,8 @@ static void check_graph(const tm_graph *a, const tm_graph *b) {
     assert_memory_equal(a->ns, b->ns, a->n_nodes * sizeof *a->ns);
     assert_memory_equal(a->event, b->event, a->n_nodes * sizeof *a->event);
     assert_memory_equal(a->first, b->first, (a->n_nodes + 1) * sizeof *a->first);
-    assert_memory_equal(a->visits.data, b->visits.data, a->visits.n * sizeof(tm_graph_visit));
+    assert_memory_equal(a->participants.data, b->participants.data,
+                        a->participants.n * sizeof(tm_graph_participant));
     const uint8_t compared = TM_EDGE_INPUT | TM_EDGE_GC | TM_EDGE_STALL | TM_EDGE_OVER;
     for (size_t e = 0; e < a->first[a->n_nodes]; e++) {
         const tm_edge *x = &a->edges[e], *y = &b->edges[e];
@@ -226,18 +229,19 @@ static void check_runs(both *b, const tm_batch *batch, size_t k, const int64_t *
 }
 
 static void check_slack(both *b, const tm_batch *batch) {
-    tm_batch_row visits[VISITS];
+    tm_batch_row participants[PARTICIPANTS];
     tm_slack slack[TM_LANES];
     const int64_t end = 900000;
-    for (size_t v = 0; v < VISITS; v++)
+    for (size_t v = 0; v < PARTICIPANTS; v++)
         for (size_t k = 0; k < TM_LANES; k++)
-            visits[v].ns[k] = v % 3 ? batch->visits[v].last_ns[k] + 500 * (int64_t)v : INT64_MAX;
-    tm_batch_slack(batch, visits, &end, 3000, &b->workspace, slack);
+            participants[v].ns[k] =
+                v % 3 ? batch->participants[v].last_ns[k] + 500 * (int64_t)v : INT64_MAX;
+    tm_batch_slack(batch, participants, &end, 3000, &b->workspace, slack);
     for (size_t k = 0; k < batch->n; k++) {
-        int64_t own[VISITS], late[4 * EVENTS];
+        int64_t own[PARTICIPANTS], late[4 * EVENTS];
         const tm_graph *g = &b->alone[batch->index[k]];
-        for (size_t v = 0; v < VISITS; v++)
-            own[v] = visits[v].ns[k];
+        for (size_t v = 0; v < PARTICIPANTS; v++)
+            own[v] = participants[v].ns[k];
         const tm_slack alone = tm_slack_find(g, own, &end, 3000, late);
         assert_true(alone.least_ns == slack[k].least_ns && alone.near_ns == slack[k].near_ns);
         check_runs(b, batch, k, late);
@@ -379,7 +383,7 @@ TEST(a_rank_of_a_much_longer_kernel_has_a_graph_of_its_own) {
     close_both(&b);
 }
 
-static void check_draft(const tm_draft *a, const tm_draft *b) {
+static void check_input(const tm_graph_input *a, const tm_graph_input *b) {
     const tm_part_event *x = a->events.data, *y = b->events.data;
     const tm_part_call *p = a->calls.data, *q = b->calls.data;
     assert_int_equal(a->events.n, b->events.n);
@@ -395,10 +399,10 @@ static void check_draft(const tm_draft *a, const tm_draft *b) {
 
 /* Two calls of rank 5 are swapped: it has the same events as the others, in another order. Rank 8
  * is in another stage, and one call of ranks 6, 9 and 10 has another name. */
-TEST(ranks_with_the_same_parts_share_a_draft) {
+TEST(ranks_with_the_same_parts_share_a_input) {
     both b;
-    tm_drafts drafts;
-    const tm_draft *draft;
+    tm_graph_inputs inputs;
+    const tm_graph_input *input;
     tm_call_classes classes;
     open_both(&b, 1, 0, NULL);
     tm_timeline *t = b.timelines;
@@ -410,27 +414,27 @@ TEST(ranks_with_the_same_parts_share_a_draft) {
         other->name[call + 3 + i] = other->name[row_named(&b.g, other, "cudaDeviceSynchronize")];
     }
     assert_true(tm_call_classes_init(&classes, b.g.names));
-    assert_true(tm_drafts_open(&drafts, t, RANKS, &base, b.g.names));
-    drafts.most_bytes = 0; /* drafts that no rank shares are rebuilt */
+    assert_true(tm_graph_inputs_open(&inputs, t, RANKS, &base, b.g.names));
+    inputs.most_bytes = 0; /* inputs that no rank shares are rebuilt */
     for (int time = 0; time < 2; time++)
         for (size_t i = 0; i < RANKS; i++) {
-            tm_draft alone;
+            tm_graph_input alone;
             const bool own = i == 0 || i == 5 || i == 6 || i >= 8;
-            assert_ok(tm_draft_make(&t[i], &classes, &base, &alone, &b.g.err));
+            assert_ok(tm_graph_input_make(&t[i], &classes, &base, &alone, &b.g.err));
             if (time == 0)
-                assert_ok(tm_drafts_make(&drafts, i, i == 8, &draft, &b.g.err));
+                assert_ok(tm_graph_inputs_make(&inputs, i, i == 8, &input, &b.g.err));
             else
-                assert_ok(tm_drafts_at(&drafts, i, &draft, &b.g.err));
-            check_draft(&alone, draft);
-            assert_int_equal(drafts.ranks[i].leader, own ? i : 0);
-            assert_int_equal(draft->stage, i == 8);
-            tm_draft_free(&alone);
-            assert_int_equal(drafts.ranks[5].kept, i >= 5 && (time == 1 ? i == 5 : i < 10));
+                assert_ok(tm_graph_inputs_at(&inputs, i, &input, &b.g.err));
+            check_input(&alone, input);
+            assert_int_equal(inputs.ranks[i].leader, own ? i : 0);
+            assert_int_equal(input->stage, i == 8);
+            tm_graph_input_free(&alone);
+            assert_int_equal(inputs.ranks[5].kept, i >= 5 && (time == 1 ? i == 5 : i < 10));
             if (time == 1)
-                tm_drafts_done(&drafts, i);
+                tm_graph_inputs_done(&inputs, i);
         }
     tm_call_classes_free(&classes);
-    tm_drafts_free(&drafts);
+    tm_graph_inputs_free(&inputs);
     close_both(&b);
 }
 

@@ -23,10 +23,10 @@ enum { EVENTS_MAX = 12, TEXT_MAX = 2048 };
     EVENT(TM_CAT_KERNEL, name, begin, took, number, stream, 0)
 
 /* The operation that a kernel takes part in. name NULL: the kernel is missing. */
-typedef struct visit_spec {
+typedef struct participant_spec {
     const char *event;
     int64_t last_us, end_us;
-} visit_spec;
+} participant_spec;
 
 typedef struct edge_case {
     const char *what;
@@ -34,7 +34,7 @@ typedef struct edge_case {
     struct {
         const char *event, *source;
     } wait; /* a stream's wait for an event of another stream */
-    visit_spec visit;
+    participant_spec participant;
     bool of_cpu;
     const char *edges; /* "kind source.S>target.E us (unexplained us); ...", sorted by target */
 } edge_case;
@@ -67,8 +67,8 @@ static void print_edges(const ground *g, const tm_timeline *t, const tm_graph *g
             const tm_weight weight = tm_graph_weight(graph, edge);
             char from[64] = "root", to[64], excess[32] = "";
             print_node(g, t, graph, v, to, sizeof to);
-            if (edge->from != TM_FROM_ROOT && (edge->from & TM_FROM_VISIT))
-                snprintf(from, sizeof from, "visit");
+            if (edge->from != TM_FROM_ROOT && (edge->from & TM_FROM_OPERATION))
+                snprintf(from, sizeof from, "participant");
             else if (edge->from != TM_FROM_ROOT)
                 print_node(g, t, graph, edge->from, from, sizeof from);
             if (weight.over_ns != 0)
@@ -88,9 +88,9 @@ static tm_timebase base_of(const tm_timeline *t) {
     return TM_TIMEBASE(first);
 }
 
-static uint32_t index_of(const ground *g, const tm_draft *draft, const char *name) {
-    uint32_t row = row_named(g, draft->timeline, name), i = 0;
-    while (((const tm_part_event *)draft->events.data)[i].row != row)
+static uint32_t index_of(const ground *g, const tm_graph_input *input, const char *name) {
+    uint32_t row = row_named(g, input->timeline, name), i = 0;
+    while (((const tm_part_event *)input->events.data)[i].row != row)
         i++;
     return i;
 }
@@ -98,7 +98,7 @@ static uint32_t index_of(const ground *g, const tm_draft *draft, const char *nam
 typedef struct built {
     ground g;
     tm_timeline t;
-    tm_draft draft;
+    tm_graph_input input;
     tm_vec waits;
     tm_graph graph;
 } built;
@@ -109,17 +109,17 @@ static void open_built(built *b, const event_spec *events, size_t n) {
     b->t = build_one(&b->g, 0, events, n);
     assert_true(tm_call_classes_init(&classes, b->g.names));
     const tm_timebase base = base_of(&b->t);
-    assert_ok(tm_draft_make(&b->t, &classes, &base, &b->draft, &b->g.err));
+    assert_ok(tm_graph_input_make(&b->t, &classes, &base, &b->input, &b->g.err));
     tm_call_classes_free(&classes);
 }
 
 static void set_events(built *b) {
-    const size_t n_events = b->draft.events.n, n = n_events + b->draft.calls.n;
+    const size_t n_events = b->input.events.n, n = n_events + b->input.calls.n;
     uint32_t *rows = calloc(n + 1, sizeof *rows);
     assert_non_null(rows);
     for (size_t i = 0; i < n; i++)
-        rows[i] = i < n_events ? ((tm_part_event *)b->draft.events.data)[i].row
-                               : ((tm_part_call *)b->draft.calls.data)[i - n_events].row;
+        rows[i] = i < n_events ? ((tm_part_event *)b->input.events.data)[i].row
+                               : ((tm_part_call *)b->input.calls.data)[i - n_events].row;
     assert_true(tm_graph_set_events(&b->graph, rows, n, true));
     free(rows);
 }
@@ -137,11 +137,11 @@ static void check_close(tm_graph *graph, tm_error *err) {
     free(ns);
 }
 
-static void build(built *b, const tm_replay_visit *visits, size_t n) {
+static void build(built *b, const tm_replay_participant *participants, size_t n) {
     tm_recorded recorded;
     const tm_timebase base = base_of(&b->t);
-    assert_ok(tm_recorded_make(&b->draft, &base, &recorded, &b->g.err));
-    assert_ok(tm_graph_build(&recorded, &b->waits, visits, n, &b->graph, &b->g.err));
+    assert_ok(tm_recorded_make(&b->input, &base, &recorded, &b->g.err));
+    assert_ok(tm_graph_build(&recorded, &b->waits, participants, n, &b->graph, &b->g.err));
     assert_int_equal(tm_graph_wrong(&b->graph), 0);
     tm_recorded_free(&recorded);
     check_close(&b->graph, &b->g.err);
@@ -150,7 +150,7 @@ static void build(built *b, const tm_replay_visit *visits, size_t n) {
 
 static void close_built(built *b) {
     tm_graph_free(&b->graph);
-    tm_draft_free(&b->draft);
+    tm_graph_input_free(&b->input);
     tm_vec_free(&b->waits);
     tm_timeline_destroy(&b->t);
     close_ground(&b->g);
@@ -315,29 +315,29 @@ static const edge_case cases[] = {
          "launch lb.S>b.S 6; compute b.S>b.E 10"},
     {.what = "the end of communication follows its operation",
      .events = {CALL("ln", 0, 5, 1), WORK("ncclKernel_AllReduce", 6, 100, 1, 7)},
-     .visit = {"ncclKernel_AllReduce", 80, 0},
+     .participant = {"ncclKernel_AllReduce", 80, 0},
      .edges = "before root>ln.S -6; call ln.S>ln.E 5; launch root>ncclKernel_AllReduce.S 0; "
-              "transfer visit>ncclKernel_AllReduce.E 26"},
+              "transfer participant>ncclKernel_AllReduce.E 26"},
     {.what = "unless it ended before the last one came",
      .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7)},
-     .visit = {"ncclKernel_AllReduce", 110, 0},
+     .participant = {"ncclKernel_AllReduce", 110, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; "
               "comm ncclKernel_AllReduce.S>ncclKernel_AllReduce.E 100"},
     {.what = "what begins as communication ends, but for rounding, waits for its transfer",
      .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7), WORK("b", 105, 50, 0, 7)},
-     .visit = {"ncclKernel_AllReduce", 80, 0},
-     .edges = "before root>ncclKernel_AllReduce.S 0; transfer visit>b.S 25; "
-              "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
+     .participant = {"ncclKernel_AllReduce", 80, 0},
+     .edges = "before root>ncclKernel_AllReduce.S 0; transfer participant>b.S 25; "
+              "transfer participant>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
     {.what = "what begins long before communication ends does not",
      .events = {WORK("ncclKernel_AllReduce", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
-     .visit = {"ncclKernel_AllReduce", 80, 0},
-     .edges = "before root>ncclKernel_AllReduce.S 0; gap visit>b.S 20; "
-              "transfer visit>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
+     .participant = {"ncclKernel_AllReduce", 80, 0},
+     .edges = "before root>ncclKernel_AllReduce.S 0; gap participant>b.S 20; "
+              "transfer participant>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
     {/* On other ranks the operation ended at 90, 10 us after the last begin. A wait adds 2. */
      .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
-     .visit = {NULL, 80, 90},
-     .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait visit>b.S 15 (3); "
+     .participant = {NULL, 80, 90},
+     .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait participant>b.S 15 (3); "
               "compute b.S>b.E 10"},
     {/* If times are equal, begins come before ends of length 0: b follows a's begin. */
      .what = "what takes no time, at one time",
@@ -387,15 +387,16 @@ TEST(each_case_has_the_edges_worked_out) {
             b.t.n_metadata = sizeof kind - 1;
         }
         if (c->wait.event) {
-            const tm_part_wait wait = {index_of(&b.g, &b.draft, c->wait.event),
-                                       index_of(&b.g, &b.draft, c->wait.source)};
+            const tm_part_wait wait = {index_of(&b.g, &b.input, c->wait.event),
+                                       index_of(&b.g, &b.input, c->wait.source)};
             assert_non_null(tm_vec_append(&b.waits, &wait, 1));
         }
-        const tm_replay_visit visit = {
-            .last_ns = c->visit.last_us * 1000 - base_of(&b.t).root_ns,
-            .end_ns = c->visit.end_us * 1000 - base_of(&b.t).root_ns,
-            .event = c->visit.event ? row_named(&b.g, &b.t, c->visit.event) : TM_NO_EVENT};
-        build(&b, &visit, c->visit.last_us > 0);
+        const tm_replay_participant participant = {
+            .last_ns = c->participant.last_us * 1000 - base_of(&b.t).root_ns,
+            .end_ns = c->participant.end_us * 1000 - base_of(&b.t).root_ns,
+            .event =
+                c->participant.event ? row_named(&b.g, &b.t, c->participant.event) : TM_NO_EVENT};
+        build(&b, &participant, c->participant.last_us > 0);
         print_edges(&b.g, &b.t, &b.graph, text);
         if (strcmp(text, c->edges) != 0)
             fail_msg("%s:\n%s", c->what, text);
@@ -416,15 +417,15 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
         {.stream = 7, .on_stream = -1, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT}};
     reported[0].call = row_named(&b.g, &b.t, "cudaStreamWaitEvent");
     reported[1].call = row_named(&b.g, &b.t, "hipStreamWaitEvent");
-    const uint32_t i[] = {index_of(&b.g, &b.draft, "a"), index_of(&b.g, &b.draft, "b"),
-                          index_of(&b.g, &b.draft, "c")};
+    const uint32_t i[] = {index_of(&b.g, &b.input, "a"), index_of(&b.g, &b.input, "b"),
+                          index_of(&b.g, &b.input, "c")};
     const tm_part_wait guessed[] = {{i[1], i[0]}, {i[2], i[1]}};
     const tm_timebase base = base_of(&b.t);
     tm_recorded recorded;
     assert_non_null(tm_vec_append(&b.waits, guessed, COUNT(guessed)));
     b.t.attrs[TM_ATTR_WAIT] = reported;
     b.t.n_attrs[TM_ATTR_WAIT] = COUNT(reported);
-    assert_ok(tm_recorded_make(&b.draft, &base, &recorded, &b.g.err));
+    assert_ok(tm_recorded_make(&b.input, &base, &recorded, &b.g.err));
     assert_true(recorded.streams);
     assert_int_equal(recorded.blind.n, 1);
     assert_ok(tm_recorded_waits(&recorded, &b.waits, &b.g.err));
@@ -506,17 +507,18 @@ static size_t random_events(uint64_t *seed, event_spec *out, size_t n) {
 }
 
 /* Makes an operation for each communication kernel. Its last member arrives at a random time. */
-static size_t random_visits(uint64_t *seed, const tm_timeline *t, tm_replay_visit *out) {
+static size_t random_participants(uint64_t *seed, const tm_timeline *t,
+                                  tm_replay_participant *out) {
     size_t n = 0;
     for (uint32_t row = 0; row < t->n_events; row++)
         if (t->role[row] == TM_ROLE_COMMUNICATION && draw(seed, 4) > 0) {
             int64_t begin = t->begin_ns[row] - base_of(t).root_ns;
             int64_t last = begin + draw(seed, 3) * draw(seed, t->duration_ns[row] + 1000);
-            out[n] = (tm_replay_visit){.last_ns = last, .operation = n, .event = row};
+            out[n] = (tm_replay_participant){.last_ns = last, .operation = n, .event = row};
             n++;
         }
     for (size_t missing = (size_t)draw(seed, 3); missing > 0; missing--, n++)
-        out[n] = (tm_replay_visit){
+        out[n] = (tm_replay_participant){
             .last_ns = draw(seed, 500000), .end_ns = 500000, .operation = n, .event = TM_NO_EVENT};
     return n;
 }
@@ -545,14 +547,14 @@ TEST(any_events_get_their_recorded_times) {
     enum { SEEDS = 400, N = 60 };
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         event_spec events[N] = {{0}};
-        tm_replay_visit visits[N + 3];
+        tm_replay_participant participants[N + 3];
         uint64_t draws = seed;
         built b;
         tm_pairs pairs = TM_PAIRS();
         open_built(&b, events, random_events(&draws, events, N));
-        assert_ok(tm_pairs_survey(&b.draft, &pairs, &b.g.err));
-        assert_ok(tm_pairs_pick(&b.draft, &pairs, &b.waits, &b.g.err));
-        build(&b, visits, random_visits(&draws, &b.t, visits));
+        assert_ok(tm_pairs_scan(&b.input, &pairs, &b.g.err));
+        assert_ok(tm_pairs_pick(&b.input, &pairs, &b.waits, &b.g.err));
+        build(&b, participants, random_participants(&draws, &b.t, participants));
         tm_pairs_free(&pairs);
         close_built(&b);
     }
@@ -565,7 +567,7 @@ static int64_t scaled_ns(const tm_graph *g, uint32_t v, double factor, const int
         const tm_edge *edge = &g->edges[e];
         const int64_t ns_of_edge = tm_graph_weight(g, edge).ns;
         const bool host = edge->kind == TM_EDGE_HOST || edge->kind == TM_EDGE_CALL;
-        const bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
+        const bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_OPERATION);
         const int64_t from = node ? ns[edge->from] : tm_graph_source_ns(g, edge);
         const int64_t at = from + (host ? llround((double)ns_of_edge * factor) : ns_of_edge);
         latest = at > latest ? at : latest;
@@ -580,7 +582,7 @@ static int64_t scaled_end(const built *b, double factor) {
     assert_non_null(ns);
     for (uint32_t v = 0; v < g->n_nodes; v++) {
         ns[v] = scaled_ns(g, v, factor, ns);
-        if (g->parts[v] < 2 * b->draft.events.n && ns[v] > end)
+        if (g->parts[v] < 2 * b->input.events.n && ns[v] > end)
             end = ns[v];
     }
     free(ns);
@@ -657,15 +659,15 @@ TEST(the_first_step_counts_from_its_first_launch) {
             WORK("b", 130, 50, 2, 8)};
         built b;
         open_built(&b, events, 5);
-        const tm_warm_up is = b.draft.before;
+        const tm_warm_up is = b.input.before;
         if (is.step != 3 || is.any != leads[i].any || is.joined != leads[i].joined)
             fail_msg("%s: step %d, any %d, joined %d", leads[i].what, (int)is.step, is.any,
                      is.joined);
-        b.draft.warm_up = true; /* the warm-up ends late if its kernel runs into the step */
+        b.input.warm_up = true; /* the warm-up ends late if its kernel runs into the step */
         build(&b, NULL, 0);
         const tm_graph_step *step = b.graph.steps.data;
         const int64_t first_us = base_of(&b.t).root_ns / 1000, last_us = begin + leads[i].took_us;
-        assert_int_equal(step->number, TM_STEP_LEAD_IN);
+        assert_int_equal(step->number, TM_STEP_WARM_UP);
         assert_int_equal(b.graph.ns[step->node],
                          1000 * ((is.any && last_us > 110 ? last_us : 110) - first_us));
         close_built(&b);

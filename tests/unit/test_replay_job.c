@@ -235,7 +235,7 @@ TEST(ways_that_no_operation_implies_are_joined) {
         uint32_t node = replay_node(&c, rank);
         replay_edge(&c, rank, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
         for (uint64_t i = 0; i < OPERATIONS; i++) {
-            uint32_t from = replay_visit(&c, rank, node, i), call = replay_node(&c, rank);
+            uint32_t from = replay_participant(&c, rank, node, i), call = replay_node(&c, rank);
             replay_edge(&c, rank, node, (const int64_t[REPLAY_SETS]){4, 4, 4, 4});
             for (size_t k = 0; k < NODES; k++)
                 call = after(&c, rank, call, 0);
@@ -277,7 +277,7 @@ TEST(ways_are_joined_once_at_a_time) {
     uint32_t parts[NODES], node = replay_node(&c, 0);
     replay_edge(&c, 0, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
     for (uint64_t i = 0; i < OPERATIONS; i++) {
-        uint32_t from = replay_visit(&c, 0, node, i), call = after(&c, 0, node, 4);
+        uint32_t from = replay_participant(&c, 0, node, i), call = after(&c, 0, node, 4);
         for (size_t k = 0; k < PAIRS; k++) {
             uint32_t a = after(&c, 0, call, 0), b = replay_node(&c, 0);
             replay_edge(&c, 0, call, (const int64_t[REPLAY_SETS]){0, 1, 0, 0});
@@ -312,14 +312,14 @@ TEST(ways_are_joined_once_at_a_time) {
 static void two_ranks(replay_case *c) {
     uint32_t first[2], second[2], third[2], fourth;
     for (size_t r = 0; r < 2; r++) {
-        first[r] = replay_visit(c, r, after(c, r, TM_FROM_ROOT, 5), 1);
-        second[r] = replay_visit(c, r, after(c, r, first[r], r == 0 ? 1 : 3), 2);
+        first[r] = replay_participant(c, r, after(c, r, TM_FROM_ROOT, 5), 1);
+        second[r] = replay_participant(c, r, after(c, r, first[r], r == 0 ? 1 : 3), 2);
         uint32_t begin = after(c, r, second[r], 7);
         if (r == 0)
             lead(c, r, first[r], 10);
-        third[r] = replay_visit(c, r, begin, 3);
+        third[r] = replay_participant(c, r, begin, 3);
     }
-    fourth = replay_visit(c, 1, after(c, 1, third[1], 1), 4);
+    fourth = replay_participant(c, 1, after(c, 1, third[1], 1), 4);
     replay_step(c, 0, after(c, 0, third[0], 5), 0);
     replay_step(c, 1, after(c, 1, fourth, 4), 0);
     replay_step(c, 0, after(c, 0, third[0], 30), 1);

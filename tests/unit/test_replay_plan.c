@@ -54,13 +54,13 @@ static void run_course(const course *given, replay_case *c) {
         if (stage > 0) { /* the rank waits for the previous operation */
             uint32_t early = replay_node(c, r);
             replay_edge(c, r, TM_FROM_ROOT, (const int64_t[REPLAY_SETS]){0});
-            before = replay_visit(c, r, early, stage - 1);
+            before = replay_participant(c, r, early, stage - 1);
         }
         uint32_t node = replay_node(c, r);
         replay_edge(c, r, before,
                     (const int64_t[REPLAY_SETS]){given->ns[r], given->peer_ns[r], EXPLAINED_NS,
                                                  EXPLAINED_NS});
-        replay_visit(c, r, node, stage);
+        replay_participant(c, r, node, stage);
         replay_step(c, r, node, 0);
     }
     replay_finish(c);

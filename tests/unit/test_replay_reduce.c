@@ -27,9 +27,9 @@ static void assert_link(const tm_reduced *left, size_t i, tm_link link, const in
         assert_int_equal(left->ns[i * REPLAY_SETS + set], ns[set]);
 }
 
-/* Operation 1 (visit 0): the rank arrives 5 ns after the root and leaves 10 (in set 1: 4) after the
- * last arrival. A call takes `host` from the arrival at 1. The arrival at 2 (visit 1) is 2 after
- * the end of 1 and 3 after the call. Ways to 2:
+/* Operation 1 (participant 0): the rank arrives 5 ns after the root and leaves 10 (in set 1: 4)
+ * after the last arrival. A call takes `host` from the arrival at 1. The arrival at 2 (participant
+ * 1) is 2 after the end of 1 and 3 after the call. Ways to 2:
  * - from 1: 10 + 2 = 12, in set 1 4 + 2 = 6
  * - from the root: 5 + host + 3; past 1, not before 5: 5 + 12 = 17, in set 1 11
  * The step ends with both operations: 10 (in set 1: 4) after 1, and 7 after 2. Through 2, it ends
@@ -50,7 +50,7 @@ TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
         uint32_t begin = replay_node(&c, 0);
         replay_edge(&c, 0, TM_FROM_ROOT, SAME(5));
         uint32_t end = replay_node(&c, 0);
-        replay_edge(&c, 0, replay_visit(&c, 0, begin, 1),
+        replay_edge(&c, 0, replay_participant(&c, 0, begin, 1),
                     (const int64_t[REPLAY_SETS]){10, 4, 10, 10});
         uint32_t call = replay_node(&c, 0);
         replay_edge(&c, 0, begin, host);
@@ -58,16 +58,16 @@ TEST(ways_past_an_operation_are_left_out_where_they_are_longer_in_no_set) {
         replay_edge(&c, 0, end, SAME(2));
         replay_edge(&c, 0, call, SAME(3));
         uint32_t second_end = replay_node(&c, 0);
-        replay_edge(&c, 0, replay_visit(&c, 0, second, 2), SAME(7));
+        replay_edge(&c, 0, replay_participant(&c, 0, second, 2), SAME(7));
         replay_step(&c, 0, replay_node(&c, 0), 0);
         replay_edge(&c, 0, end, SAME(0));
         replay_edge(&c, 0, second_end, SAME(0));
         replay_finish(&c);
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
-        assert_int_equal(left.n_visits, 2);
-        assert_int_equal(left.visits[1].operation, 2);
-        assert_int_equal(left.visits[1].last_ns, host[0] > 9 ? 5 + host[0] + 3 : 17);
+        assert_int_equal(left.n_participants, 2);
+        assert_int_equal(left.participants[1].operation, 2);
+        assert_int_equal(left.participants[1].last_ns, host[0] > 9 ? 5 + host[0] + 3 : 17);
         assert_int_equal(left.n_steps, 1);
         assert_int_equal(left.n_left_out, 0);
         assert_int_equal(left.n_links, hosts[i].left ? 4 : 3);
@@ -92,15 +92,15 @@ TEST(a_way_against_the_order_is_left_out_and_the_arrival_pinned) {
         uint32_t first = replay_node(&c, 0);
         replay_edge(&c, 0, TM_FROM_ROOT, SAME(5));
         uint32_t end = replay_node(&c, 0);
-        replay_edge(&c, 0, replay_visit(&c, 0, first, 9), SAME(0));
-        replay_visit(&c, 0, replay_node(&c, 0), 3);
+        replay_edge(&c, 0, replay_participant(&c, 0, first, 9), SAME(0));
+        replay_participant(&c, 0, replay_node(&c, 0), 3);
         replay_edge(&c, 0, end, SAME(0));
         if (with_root)
             replay_edge(&c, 0, TM_FROM_ROOT, root_ns);
         replay_finish(&c);
         tm_vec words;
         tm_reduced left = reduce(&c, 0, &words);
-        assert_int_equal(left.visits[0].operation, 3);
+        assert_int_equal(left.participants[0].operation, 3);
         assert_int_equal(left.n_left_out, 1);
         assert_int_equal(left.n_links, 2);
         assert_link(&left, 0, (tm_link){TM_FROM_ROOT, 0}, with_root ? pinned : SAME(5));
@@ -119,7 +119,7 @@ TEST(a_rank_may_take_part_in_nothing) {
     replay_step(&c, 0, replay_node(&c, 0), 43); /* without an in-edge, it is at the root */
     replay_finish(&c);
     tm_reduced left = reduce(&c, 0, &words);
-    assert_int_equal(left.n_visits, 0);
+    assert_int_equal(left.n_participants, 0);
     assert_int_equal(left.n_steps, 2);
     assert_int_equal(left.steps[1], 43);
     assert_int_equal(left.n_links, 2);

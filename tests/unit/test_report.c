@@ -169,7 +169,7 @@ TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
                                         {"host_self_ns", TM_INT, "ns", ""}};
     static const tm_table_def def = {
         .name = "test.tree", .doc = "", .columns = columns, .n_columns = 4, .n_keys = 1, .top = 3};
-    const tm_page_choice choice = {0};
+    const tm_page_selection selection = {0};
     tm_out all = TM_OUT();
     fixture f = make(&def);
     tm_table *table = f.table;
@@ -185,7 +185,7 @@ TEST(of_a_large_tree_nodes_stay_with_those_they_lie_in) {
         tm_cell_set_int(&row[2], i % 2 == 0 ? 2000000000000 - 1000000 * i : own);
         tm_cell_set_int(&row[3], own);
     }
-    assert_ok(tm_top_rows_put(table, &choice, SIZE_MAX, &all, &left_out, &f.err));
+    assert_ok(tm_top_rows_put(table, &selection, SIZE_MAX, &all, &left_out, &f.err));
     assert_int_equal(left_out, N - TM_PAGE_ROWS);
     for (size_t r = 0; r < table->n_rows; r++) {
         const tm_cell *parent = tm_table_cell(table, r, "parent");

@@ -238,8 +238,8 @@ static tm_status read_some(const char *path, unsigned wanted, unsigned records, 
     TM_TRY(tm_store_read_names(out->store, &out->names, err));
     TM_TRY(tm_store_read_ranks(out->store, &out->ranks, &out->n, err));
     assert_int_equal(out->n, N_RANKS);
-    const tm_store_choice choice = {.ranks = asked, .records = records};
-    return tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
+    const tm_store_selection selection = {.ranks = asked, .records = records};
+    return tm_store_read_timelines(out->store, out->names, out->ranks, &selection, out->n, err);
 }
 
 static tm_status read_store(const char *path, unsigned wanted, read_job *out, tm_error *err) {
@@ -345,7 +345,7 @@ static tm_status append_pieces(tm_store_pieces *pieces, tm_timeline *rank, size_
 static tm_status read_pieces(const char *path, size_t most, bool index, read_job *out,
                              tm_error *err) {
     const bool asked[N_RANKS] = {true, true, true};
-    const tm_store_choice choice = {
+    const tm_store_selection selection = {
         .ranks = asked, .records = TM_STORE_ALL_RECORDS, .no_events = true};
     tm_store_pieces *pieces;
     *out = (read_job){0};
@@ -359,7 +359,7 @@ static tm_status read_pieces(const char *path, size_t most, bool index, read_job
                                       .records = TM_STORE_ALL_RECORDS};
     TM_TRY(tm_store_open_pieces(&plan, most, &pieces, err));
     tm_status status =
-        tm_store_read_timelines(out->store, out->names, out->ranks, &choice, out->n, err);
+        tm_store_read_timelines(out->store, out->names, out->ranks, &selection, out->n, err);
     if (status == TM_OK && index)
         status = tm_store_index_pieces(pieces, err);
     for (size_t k = 0; k < out->n && status == TM_OK; k++) {

@@ -149,7 +149,7 @@ static const struct {
     {E_GEMM, S_GEMM, TM_EDGE_COMPUTE, 0},
     {S_NCCL, E_GEMM, TM_EDGE_GAP, 0},
     {S_NCCL, S_B, TM_EDGE_LAUNCH, 0},
-    {E_NCCL, TM_FROM_VISIT, TM_EDGE_TRANSFER, 0},
+    {E_NCCL, TM_FROM_OPERATION, TM_EDGE_TRANSFER, 0},
     {END, E_NCCL, TM_EDGE_BEFORE, 0},
 };
 enum { N_EDGES = COUNT(edges) };
@@ -231,9 +231,9 @@ static void make_graph(tm_graph *g, uint32_t *event, uint32_t *first, tm_edge *m
                                 .kind = edges[e].kind & TM_EDGE_KIND_BITS,
                                 .flags = edges[e].flags & TM_EDGE_FLAG_BITS};
     }
-    static tm_graph_visit visit = {.event = NCCL};
+    static tm_graph_participant participant = {.event = NCCL};
     *g = (tm_graph){.rank = 3, .n_nodes = N_NODES, .event = event, .first = first, .edges = made};
-    g->visits = (tm_vec){.data = &visit, .n = 1, .size = sizeof visit};
+    g->participants = (tm_vec){.data = &participant, .n = 1, .size = sizeof participant};
 }
 
 TEST(a_part_means_the_edges_of_which_all_holds) {

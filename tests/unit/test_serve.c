@@ -32,10 +32,10 @@ TEST(only_who_was_reported_the_address_is_let_in) {
         {405, {"POST", "/" TOKEN "/", "localhost", 1, NULL}},
         {405, {"get", "/" TOKEN "/", "localhost", 1, NULL}},
     };
-    const tm_serve_door door = {TOKEN, "10.1.2.3"};
+    const tm_serve_access access = {TOKEN, "10.1.2.3"};
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_serve_route route = TM_N_SERVE_ROUTES;
-        assert_int_equal(tm_serve_check(&door, &cases[i].request, &route), cases[i].status);
+        assert_int_equal(tm_serve_check(&access, &cases[i].request, &route), cases[i].status);
         assert_true((route == TM_SERVE_PAGE) == (cases[i].status == 200));
     }
 }

@@ -74,11 +74,11 @@ TEST(wrong_offsets_are_refused) {
     assert_int_equal(find(&ref, &random, &offset), TM_UNMATCHED_INCOHERENT);
     assert_int_equal(find(&ref, &few, &offset), TM_UNMATCHED_TOO_FEW);
     for (size_t i = 0; i < N; i++)
-        few.run.marks[i % 11].token = 9;
+        few.run.marks[i % 11].signature = 9;
     assert_int_equal(find(&few, &few, &offset), TM_UNMATCHED_TOO_FEW);
     for (size_t i = 0; i < N; i++)
-        random.run.marks[i].token = 9;
-    assert_int_equal(find(&ref, &random, &offset), TM_UNMATCHED_TOKENS);
+        random.run.marks[i].signature = 9;
+    assert_int_equal(find(&ref, &random, &offset), TM_UNMATCHED_SIGNATURES);
     free_run(&ref);
     free_run(&periodic);
     free_run(&jitter);
@@ -91,9 +91,9 @@ TEST(other_kernels_at_the_same_times_are_refused) {
     int64_t offset;
     rank_run ref = run_of(ends_us, N), other = other_of(7, 0, 0);
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
-    other.run.marks[4].token = 9;
+    other.run.marks[4].signature = 9;
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
-    other.run.marks[11].token = 9;
+    other.run.marks[11].signature = 9;
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_INCOHERENT);
     free_run(&ref);
     free_run(&other);
@@ -119,7 +119,7 @@ TEST(steps_decide_what_ends_do_not) {
     assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_NOT);
     assert_int_equal(offset, -2000);
     set_steps(&other, 40); /* no common step */
-    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_TOKENS);
+    assert_int_equal(find(&ref, &other, &offset), TM_UNMATCHED_SIGNATURES);
     free_run(&ref);
     free_run(&other);
 }
@@ -135,8 +135,8 @@ TEST(rare_kernels_decide_what_ends_do_not) {
     rank_run ref = run_of(even, MANY), other = run_of(even, MANY - 5);
     static const size_t rare[] = {7, 15, 28, 44};
     for (size_t k = 0; k < COUNT(rare); k++) {
-        ref.run.marks[rare[k]].token = 2;
-        other.run.marks[rare[k] - 5].token = 2; /* the recording began five kernels later */
+        ref.run.marks[rare[k]].signature = 2;
+        other.run.marks[rare[k] - 5].signature = 2; /* the recording began five kernels later */
     }
     assert_int_equal(tm_run_prepare(&ref.run, &err), TM_OK);
     assert_int_equal(tm_run_prepare(&other.run, &err), TM_OK);
@@ -162,7 +162,7 @@ TEST(broadcasts_need_not_end_together) {
         for (size_t k = 0; k < MANY; k++) {
             tm_mark *mark = &runs[r].run.marks[k];
             mark->step = (int64_t)k / 16;
-            mark->token = k % 16 == 0 ? 2 : 1;
+            mark->signature = k % 16 == 0 ? 2 : 1;
             mark->synchronises = k % 16 != 0;
         }
         assert_int_equal(tm_run_prepare(&runs[r].run, &err), TM_OK);

@@ -58,7 +58,7 @@ TEST(an_old_temporary_file_is_replaced_not_followed) {
     char temporary[192], target[128];
     tm_error err = {0};
     store_put_bytes(store_file(state, "target", target), "mine", 4);
-    assert_true(tm_draft_temporary_path(path, temporary, sizeof temporary));
+    assert_true(tm_temp_file_temporary_path(path, temporary, sizeof temporary));
     assert_int_equal(symlink(target, temporary), 0);
     assert_ok(store_job_write(path, true, NULL, &err));
     store_assert_bytes(target, "mine", 4);
@@ -77,12 +77,12 @@ TEST(the_temporary_file_lies_in_the_same_folder) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         size_t begin = strlen(cases[i][1]), hash = 8;
         char end[32];
-        assert_true(tm_draft_temporary_path(cases[i][0], out, strlen(cases[i][0]) + 64));
+        assert_true(tm_temp_file_temporary_path(cases[i][0], out, strlen(cases[i][0]) + 64));
         assert_memory_equal(out, cases[i][1], begin);
         assert_int_equal(strspn(out + begin, "0123456789abcdef"), hash);
         snprintf(end, sizeof end, "-%ld.tmerge-tmp", (long)getpid());
         assert_string_equal(out + begin + hash, end);
-        assert_false(tm_draft_temporary_path(cases[i][0], out, strlen(cases[i][1])));
+        assert_false(tm_temp_file_temporary_path(cases[i][0], out, strlen(cases[i][1])));
         assert_string_equal(out, "");
     }
 }

@@ -63,12 +63,13 @@ TEST(a_rank_tells_when_it_computed) {
                                        .where = b->stream,
                                        .collective = b->communicates ? "allreduce" : NULL};
         tm_timeline timeline = build_one(&g, 5, events, n);
-        tm_visit visit = {.event = row_named(&g, &timeline, "op")};
-        assert_int_equal(tm_stretches_look(&timeline, &visit, 1, &g.err), TM_OK);
-        if (visit.computes != scenes[t].computes || visit.follows != scenes[t].follows ||
-            visit.done_ns != scenes[t].done_ns || visit.host != timeline.host)
-            fail_msg("row %zu: computes %d, follows %d, done %lld", t, visit.computes,
-                     visit.follows, (long long)visit.done_ns);
+        tm_participant participant = {.event = row_named(&g, &timeline, "op")};
+        assert_int_equal(tm_stretches_look(&timeline, &participant, 1, &g.err), TM_OK);
+        if (participant.computes != scenes[t].computes ||
+            participant.follows != scenes[t].follows || participant.done_ns != scenes[t].done_ns ||
+            participant.host != timeline.host)
+            fail_msg("row %zu: computes %d, follows %d, done %lld", t, participant.computes,
+                     participant.follows, (long long)participant.done_ns);
         tm_timeline_destroy(&timeline);
         close_ground(&g);
     }
@@ -97,7 +98,7 @@ TEST(members_agree_on_their_arrival) {
     enum { N = COUNT(operations) };
     tm_collectives c = {.records = TM_VEC(tm_comm_record), .instances = TM_VEC(tm_instance)};
     tm_vec own = TM_VEC(tm_own_time);
-    tm_visit visits[2 * N];
+    tm_participant participants[2 * N];
     tm_error err;
     size_t n = 0;
     for (size_t i = 0; i < N; i++) {
@@ -112,19 +113,19 @@ TEST(members_agree_on_their_arrival) {
                 .group = 9 - i % 2, .key = i, .rank = 10 + (int64_t)k, .step = 4};
             assert_non_null(tm_vec_append(&c.records, &record, 1));
             if (operations[i].waits || operations[i].transfers)
-                visits[n++] = (tm_visit){.follows = operations[i].follows[k],
-                                         .computes = operations[i].computes[k],
-                                         .own_ns = operations[i].own_ns[k],
-                                         .host = 3};
+                participants[n++] = (tm_participant){.follows = operations[i].follows[k],
+                                                     .computes = operations[i].computes[k],
+                                                     .own_ns = operations[i].own_ns[k],
+                                                     .host = 3};
         }
     }
-    tm_stretches_agree(&c, visits);
-    assert_int_equal(tm_stretches_take(&c, visits, &own, &err), TM_OK);
+    tm_stretches_agree(&c, participants);
+    assert_int_equal(tm_stretches_take(&c, participants, &own, &err), TM_OK);
     for (size_t i = 0, v = 0, taken = 0; i < N; i++)
         for (size_t k = 0; k < 2 && (operations[i].waits || operations[i].transfers); k++, v++) {
-            if (visits[v].arrival != operations[i].arrival ||
-                visits[v].meets != operations[i].meets)
-                fail_msg("row %zu: %d, %d", i, visits[v].arrival, visits[v].meets);
+            if (participants[v].arrival != operations[i].arrival ||
+                participants[v].meets != operations[i].meets)
+                fail_msg("row %zu: %d, %d", i, participants[v].arrival, participants[v].meets);
             if (!operations[i].taken)
                 continue;
             const tm_own_time *o = (const tm_own_time *)own.data + taken++;
@@ -188,7 +189,7 @@ TEST(own_time_leaves_out_waits_of_other_groups) {
     for (size_t t = 0; t < COUNT(stretches); t++) {
         ground g = open_ground();
         event_spec events[8];
-        tm_vec visits = TM_VEC(tm_visit);
+        tm_vec participants = TM_VEC(tm_participant);
         tm_rank_waits held = tm_rank_waits_open();
         for (size_t i = 0; i < 4; i++) {
             events[i] = (event_spec){TM_CAT_KERNEL,          ops[i].name, ops[i].begin_ns, 100, 0,
@@ -198,28 +199,28 @@ TEST(own_time_leaves_out_waits_of_other_groups) {
         }
         tm_timeline timeline = build_one(&g, 5, events, COUNT(events));
         for (size_t i = 0, a = 0; i < 4; i++) {
-            tm_visit visit = {.group = ops[i].group,
-                              .rank = 5,
-                              .wait_ns = ops[i].wait_ns,
-                              .done_ns = ops[i].done_ns,
-                              .event = row_named(&g, &timeline, ops[i].name),
-                              .member = (uint32_t)i};
+            tm_participant participant = {.group = ops[i].group,
+                                          .rank = 5,
+                                          .wait_ns = ops[i].wait_ns,
+                                          .done_ns = ops[i].done_ns,
+                                          .event = row_named(&g, &timeline, ops[i].name),
+                                          .member = (uint32_t)i};
             if (ops[i].group == A) {
-                visit.arrival = (uint8_t)stretches[t].of_a[a].arrival;
-                visit.meets = stretches[t].of_a[a++].meets;
+                participant.arrival = (uint8_t)stretches[t].of_a[a].arrival;
+                participant.meets = stretches[t].of_a[a++].meets;
             }
-            assert_non_null(tm_vec_append(&visits, &visit, 1));
+            assert_non_null(tm_vec_append(&participants, &participant, 1));
         }
-        tm_rank_waits_sort(&visits);
-        tm_visit *v = visits.data;
-        assert_int_equal(tm_rank_waits_add(&held, &timeline, v, visits.n, &g.err), TM_OK);
+        tm_rank_waits_sort(&participants);
+        tm_participant *v = participants.data;
+        assert_int_equal(tm_rank_waits_add(&held, &timeline, v, participants.n, &g.err), TM_OK);
         assert_int_equal(tm_rank_waits_since(&held, v, &g.err), TM_OK);
-        for (size_t i = 0; i < visits.n; i++) {
+        for (size_t i = 0; i < participants.n; i++) {
             size_t a = v[i].member == 0 ? 0 : v[i].member - 1;
             if (v[i].group == A && v[i].own_ns != stretches[t].own_ns[a])
                 fail_msg("row %zu, operation %zu: %lld", t, a, (long long)v[i].own_ns);
         }
-        tm_vec_free(&visits);
+        tm_vec_free(&participants);
         tm_rank_waits_free(&held);
         tm_timeline_destroy(&timeline);
         close_ground(&g);

@@ -37,7 +37,7 @@ static tm_timeline *add(bench *b, const event_spec *events, size_t n) {
     return t;
 }
 
-static void survey(bench *b) {
+static void scan(bench *b) {
     tm_error err;
     for (size_t i = 0; i < b->n; i++) {
         assert_int_equal(tm_plan_add(&b->plan, &b->ranks[i], &b->job, &err), TM_OK);
@@ -67,18 +67,18 @@ static void choose(bench *b, const tm_plan_wishes *wishes, size_t n_members) {
 static size_t put(bench *b, size_t at, bool details, tm_bytes *out) {
     tm_error err;
     tm_event_writer w = tm_event_writer_make();
-    tm_page_draft draft;
+    tm_page_encoding encoding;
     *out = tm_bytes_make();
     w.plan = &b->plan;
     w.operations = &b->operations;
     w.job_begin_ns = b->job.begin_ns;
-    w.out = &draft.events;
-    tm_page_draft_init(&draft);
+    w.out = &encoding.events;
+    tm_page_encoding_init(&encoding);
     assert_int_equal(tm_events_put(&w, &b->ranks[at], at, &err), TM_OK);
-    assert_int_equal(tm_details_put(&w, &b->ranks[at], at, &draft.details, &err), TM_OK);
-    tm_event_draft_put(details ? &draft.details : &draft.events, 0, &b->dictionary, out);
+    assert_int_equal(tm_details_put(&w, &b->ranks[at], at, &encoding.details, &err), TM_OK);
+    tm_event_encoding_put(details ? &encoding.details : &encoding.events, 0, &b->dictionary, out);
     size_t n = w.shown.n;
-    tm_page_draft_free(&draft);
+    tm_page_encoding_free(&encoding);
     tm_event_writer_free(&w);
     return n;
 }
@@ -94,7 +94,7 @@ static const tm_plan_wishes everything = {.rank = -1, .step = -1, .n_events = 10
 
 /* Reads all events of the only rank of a bench, or their details. */
 static block_reader put_all(bench *b, bool details, tm_bytes *out) {
-    survey(b);
+    scan(b);
     choose(b, &everything, 100);
     size_t n = put(b, 0, details, out);
     assert_true(details || n == b->ranks[0].n_events);
@@ -187,7 +187,7 @@ TEST(what_launched_an_event_is_reported) {
 TEST(of_launches_that_are_left_out_nothing_is_reported) {
     bench b = open_bench(false);
     add_launched(&b);
-    survey(&b);
+    scan(&b);
     choose(&b, &(tm_plan_wishes){.rank = -1, .step = -1, .n_events = 3}, 100);
     assert_false(b.plan.all);
     tm_bytes out;
@@ -298,7 +298,7 @@ static void put_operation(int64_t uncertainty_ns, const uint64_t arrivals[3]) {
         t->clock.domain = (int32_t)i;
         match(&b, i, 0, 1050 - begins[i]);
     }
-    survey(&b);
+    scan(&b);
     choose(&b, &everything, 3);
     tm_error err;
     tm_bytes out = tm_bytes_make();
@@ -342,7 +342,7 @@ TEST(operations_that_waited_most_come_first) {
         attrs[1].first_event = row_named(&b.ground, &b.ranks[0], events[1].name);
         attrs[1].wait_ns = 5;
     }
-    survey(&b);
+    scan(&b);
     choose(&b, &everything, 3);
     const tm_collective_attr *attrs = b.ranks[1].attrs[TM_ATTR_COLLECTIVE];
     assert_int_equal(b.operations.n_shown, 1);
@@ -377,7 +377,7 @@ static void expect_parts(const bench *b, const char *gpu, const char *host) {
 TEST(a_job_that_fits_is_there_as_a_whole) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
-    survey(&b);
+    scan(&b);
     choose(&b, &(tm_plan_wishes){.rank = 0, .step = 12, .n_events = 9}, 100);
     assert_true(b.plan.all);
     assert_int_equal(n_put(&b, 0), 9);
@@ -391,7 +391,7 @@ TEST(the_worst_step_comes_first) {
     bench b = open_bench(true);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
-    survey(&b);
+    scan(&b);
     choose(&b, &(tm_plan_wishes){.rank = 1, .step = 12, .n_events = 5}, 100);
     assert_false(b.plan.all);
     expect_parts(&b, "010010", "000010");
@@ -405,7 +405,7 @@ TEST(the_blamed_rank_comes_first) {
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 0);
     add_stepped_rank(&b, 7);
-    survey(&b);
+    scan(&b);
     choose(&b, &(tm_plan_wishes){.rank = 2, .step = -1, .n_events = 1}, 100);
     expect_parts(&b, "000000010", "000000000");
     close_bench(&b);
@@ -417,7 +417,7 @@ TEST(an_event_that_reaches_into_a_window_is_there) {
                                  STEP("ProfilerStep#2", 1100, 100), KERNEL("short", 1150, 1, 7)};
     bench b = open_bench(true);
     add(&b, events, COUNT(events));
-    survey(&b);
+    scan(&b);
     choose(&b, &(tm_plan_wishes){.rank = -1, .step = 2, .n_events = 1}, 100);
     assert_int_equal(n_put(&b, 0), 2);
     close_bench(&b);

@@ -163,7 +163,7 @@ static void say_space(char *out, tm_source *source) {
 
 /* Reads every encoding. Compressed files are decoded again to go backwards. */
 TEST(all_of_a_space_is_read) {
-    static const char text[] = "plane /device:GPU:0 cores=80 maker='N~V\n"
+    static const char text[] = "plane /device:GPU:0 cores=80 builder='N~V\n"
                                "line 7 100 Stream~#7\n"
                                "meta gemm flops=u5 kind=&dot\n"
                                "event gemm 1000 2000 correlation_id=3 peak=d1.5\n"

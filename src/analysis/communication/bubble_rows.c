@@ -131,13 +131,13 @@ typedef struct length {
     int64_t stage, backward, ns;
 } length;
 
-typedef struct survey {
+typedef struct scan {
     tm_tables *tables;
     const tm_table *places, *parts;
     int64_t *pipeline; /* owned; [rows of places] number of the pipeline of the row's rank */
     tm_vec runs;       /* vector of run */
     bool full;         /* a step was too long for bubble.pass; no later step is added */
-} survey;
+} scan;
 
 static int64_t stage_of(const tm_table *places, int64_t rank) {
     size_t at = tm_table_find_row(places, &rank, 1);
@@ -151,7 +151,7 @@ static void add_cell(tm_cell *into, const tm_cell *more) {
         into->value.i = tm_sum(into->value.i, more->value.i);
 }
 
-static tm_status add_pairs(const survey *s, tm_error *err) {
+static tm_status add_pairs(const scan *s, tm_error *err) {
     const tm_table *parts = tm_tables_find(s->tables, tm_bubble_pair_part_def.name);
     tm_table *table = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     for (size_t i = 0, k; i < parts->n_rows; i = k) {
@@ -187,7 +187,7 @@ static int64_t root_of(int64_t *pipeline, int64_t at) {
 
 /* Groups ranks that send to one another into pipelines. The number of a pipeline is the row of its
  * lowest rank. */
-static void find_pipelines(survey *s) {
+static void find_pipelines(scan *s) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     for (size_t i = 0; i < s->places->n_rows; i++)
         s->pipeline[i] = (int64_t)i;
@@ -207,7 +207,7 @@ static void find_pipelines(survey *s) {
 
 /* Sets the number of a rank's passes in a step, their start and end, and their busy time, in which
  * overlapping time counts once. */
-static bool measure(const survey *s, run *r) {
+static bool measure(const scan *s, run *r) {
     tm_intervals own = TM_INTERVALS();
     bool ok = true;
     r->begin_ns = INT64_MAX;
@@ -226,7 +226,7 @@ static bool measure(const survey *s, run *r) {
     return ok;
 }
 
-static bool find_runs(survey *s) {
+static bool find_runs(scan *s) {
     for (size_t i = 0, k; i < s->parts->n_rows; i = k) {
         const tm_cell *row = tm_table_row(s->parts, i);
         run r = {.rank = row[TM_BUBBLE_P_RANK].value.i, .step = row[TM_BUBBLE_P_STEP].value.i};
@@ -257,7 +257,7 @@ static int by_step(const void *a, const void *b) {
 }
 
 /* Returns whether all ranks of a pipeline have the step, with equal numbers of passes. */
-static bool is_whole(const survey *s, const run *r, size_t n) {
+static bool is_whole(const scan *s, const run *r, size_t n) {
     size_t members = 0;
     for (size_t i = 0; i < s->places->n_rows; i++)
         members += root_of(s->pipeline, (int64_t)i) == r->pipeline;
@@ -267,7 +267,7 @@ static bool is_whole(const survey *s, const run *r, size_t n) {
     return n == members && n > 1 && r->backward == r->forward;
 }
 
-static tm_status add_step(const survey *s, run *r, size_t n, tm_error *err) {
+static tm_status add_step(const scan *s, run *r, size_t n, tm_error *err) {
     int64_t begin = r->begin_ns, end = r->end_ns, busy = 0, stages = 0;
     for (size_t i = 0; i < n; i++) {
         begin = r[i].begin_ns < begin ? r[i].begin_ns : begin;
@@ -295,7 +295,7 @@ static tm_status add_step(const survey *s, run *r, size_t n, tm_error *err) {
 }
 
 /* Adds the passes of a step, unless an earlier step did not fit. */
-static tm_status add_passes(survey *s, const run *r, size_t n, tm_error *err) {
+static tm_status add_passes(scan *s, const run *r, size_t n, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_bubble_pass_def.name);
     size_t more = 0;
     for (size_t i = 0; i < n; i++)
@@ -323,7 +323,7 @@ static tm_status add_passes(survey *s, const run *r, size_t n, tm_error *err) {
 }
 
 /* Adds the steps of all pipelines, and the passes of the slowest pipeline in each step. */
-static tm_status add_steps(survey *s, tm_error *err) {
+static tm_status add_steps(scan *s, tm_error *err) {
     run *r = s->runs.data;
     size_t n = s->runs.n, longest = 0, n_longest = 0;
     if (n > 1)
@@ -354,7 +354,7 @@ static int by_length(const void *a, const void *b) {
 }
 
 /* Copies the durations of all passes, and sorts them by stage and direction. */
-static bool find_lengths(const survey *s, tm_vec *lengths) {
+static bool find_lengths(const scan *s, tm_vec *lengths) {
     const run *r = s->runs.data;
     for (size_t i = 0; i < s->runs.n; i++)
         for (size_t k = r[i].first; r[i].span_ns > 0 && k < r[i].end; k++) {
@@ -375,7 +375,7 @@ static void set_length(const length *v, size_t n, tm_cell *row) {
 }
 
 /* Sets the time that the ranks of a stage waited for senders, and the time of their transfers. */
-static void set_received(const survey *s, int64_t stage, tm_cell *row) {
+static void set_received(const scan *s, int64_t stage, tm_cell *row) {
     const tm_table *pairs = tm_tables_find(s->tables, tm_bubble_pair_def.name);
     static const int from[] = {TM_BUBBLE_T_LATE_SENDER, TM_BUBBLE_T_TRANSFER};
     static const int to[] = {S_LATE, S_TRANSFER};
@@ -392,7 +392,7 @@ static void set_received(const survey *s, int64_t stage, tm_cell *row) {
 
 /* Sets the columns of a stage's row that follow from its runs: sums, and the median number of
  * passes. `scratch` has room for an int64_t for each run. */
-static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *row) {
+static void set_sums(const scan *s, int64_t stage, int64_t *scratch, tm_cell *row) {
     const run *r = s->runs.data;
     int64_t span = 0, busy = 0, ranks = 0;
     size_t n = 0;
@@ -413,7 +413,7 @@ static void set_sums(const survey *s, int64_t stage, int64_t *scratch, tm_cell *
     tm_cell_set_ratio(&row[S_BUBBLE_PCT], 100.0, span - busy, span);
 }
 
-static tm_status add_stages(const survey *s, tm_error *err) {
+static tm_status add_stages(const scan *s, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_bubble_stage_def.name);
     tm_vec lengths = TM_VEC(length);
     int64_t *scratch = malloc((s->runs.n + 1) * sizeof *scratch);
@@ -439,7 +439,7 @@ static tm_status add_stages(const survey *s, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static tm_status add_all(survey *s, tm_error *err) {
+static tm_status add_all(scan *s, tm_error *err) {
     TM_TRY(add_pairs(s, err));
     find_pipelines(s);
     if (!find_runs(s))
@@ -449,10 +449,10 @@ static tm_status add_all(survey *s, tm_error *err) {
 }
 
 tm_status tm_bubble_rows(tm_tables *tables, tm_error *err) {
-    survey s = {.tables = tables,
-                .places = tm_tables_find(tables, tm_bubble_place_def.name),
-                .parts = tm_tables_find(tables, tm_bubble_part_def.name),
-                .runs = TM_VEC(run)};
+    scan s = {.tables = tables,
+              .places = tm_tables_find(tables, tm_bubble_place_def.name),
+              .parts = tm_tables_find(tables, tm_bubble_part_def.name),
+              .runs = TM_VEC(run)};
     s.pipeline = malloc((s.places->n_rows + 1) * sizeof *s.pipeline);
     tm_status status = s.pipeline ? add_all(&s, err) : tm_fail_memory(err);
     tm_table_sort(tm_tables_find(tables, tm_bubble_step_def.name));

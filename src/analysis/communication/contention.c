@@ -121,7 +121,7 @@ typedef struct sample {
     uint32_t beside; /* 1: beside communication, 0: alone */
 } sample;
 
-typedef struct survey {
+typedef struct scan {
     const tm_rank_view *view;
     uint32_t *alike; /* [launch shapes] index of the first shape with equal grid and block */
     tm_keys keys;    /* keys of tm_named_shape: name, and launch shape as in `alike` */
@@ -129,11 +129,11 @@ typedef struct survey {
     tm_vec samples;  /* vector of sample */
     size_t next;     /* first communication interval that later kernels may overlap */
     int64_t last_ns; /* start of the previous kernel */
-} survey;
+} scan;
 
 /* Returns for how long [begin, end) overlaps communication [ns]. Kernels of a stream must be passed
  * in the order of their starts. */
-static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
+static int64_t beside_ns(scan *s, int64_t begin, int64_t end) {
     const tm_intervals *set = &s->view->busy->communication;
     const tm_interval *v = set->data;
     int64_t sum = 0;
@@ -152,7 +152,7 @@ static int64_t beside_ns(survey *s, int64_t begin, int64_t end) {
 /* Adds a compute kernel to its shape. A kernel ran alone if it overlaps no communication. It ran
  * beside communication if at least half of its duration overlaps communication. All other kernels
  * are left out. */
-static bool look_at(survey *s, const tm_kernel_attr *k) {
+static bool look_at(scan *s, const tm_kernel_attr *k) {
     const tm_timeline *timeline = s->view->timeline;
     int64_t begin = timeline->begin_ns[k->event], duration = timeline->duration_ns[k->event];
     /* Skips empty kernels. Otherwise a median might be 0, and slowdowns divide by medians. */
@@ -173,7 +173,7 @@ static bool look_at(survey *s, const tm_kernel_attr *k) {
 
 /* Sorts the durations by shape (counting sort). Within a shape, kernels that ran alone come
  * first. */
-static void arrange(survey *s, int64_t *durations) {
+static void arrange(scan *s, int64_t *durations) {
     shape *shapes = s->shapes.data;
     const sample *samples = s->samples.data;
     size_t next = 0;
@@ -198,7 +198,7 @@ static double sum_of(const int64_t *durations, size_t n) {
 }
 
 /* Adds a shape's row if it has enough kernels of both sorts. */
-static bool add_part(const survey *s, size_t number, int64_t *durations, tm_table *table) {
+static bool add_part(const scan *s, size_t number, int64_t *durations, tm_table *table) {
     const shape *its = (const shape *)s->shapes.data + number;
     const tm_named_shape *key = (const tm_named_shape *)s->keys.keys.data + number;
     const tm_launch_shape *shape_of = &s->view->timeline->shapes[key->shape];
@@ -227,12 +227,12 @@ static tm_status contention_rank(const tm_rank_view *view, tm_tables *out, tm_er
     tm_table *table = tm_tables_find(out, part_def.name);
     if (view->busy->communication.n == 0)
         return TM_OK;
-    survey s = {.view = view,
-                .alike = tm_launch_shapes_alike(timeline, offsetof(tm_launch_shape, registers)),
-                .keys = TM_KEYS(tm_named_shape),
-                .shapes = TM_VEC(shape),
-                .samples = TM_VEC(sample),
-                .last_ns = INT64_MIN};
+    scan s = {.view = view,
+              .alike = tm_launch_shapes_alike(timeline, offsetof(tm_launch_shape, registers)),
+              .keys = TM_KEYS(tm_named_shape),
+              .shapes = TM_VEC(shape),
+              .samples = TM_VEC(sample),
+              .last_ns = INT64_MIN};
     bool ok = s.alike != NULL;
     for (size_t i = 0; ok && i < timeline->n_attrs[TM_ATTR_KERNEL]; i++)
         ok = look_at(&s, &kernels[i]);

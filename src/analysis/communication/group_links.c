@@ -90,7 +90,7 @@ enum { PEERS_MIN = 2, COUNT_MIN = 3 };
 
 /* A link: operations of one kind and size class, in one group or between one pair of ranks. */
 typedef struct link {
-    tm_group_whole *group;
+    tm_group_totals *group;
     const tm_cell *class; /* row of groups.class */
     int64_t n_hosts;
     size_t ranks;
@@ -172,7 +172,7 @@ static tm_status add_link(const link *peers, size_t n, size_t own, tm_table *tab
     return tm_table_set_text(table, &row[L_REACH], tm_group_reach(it->n_hosts), err);
 }
 
-static size_t collect(const tm_group_survey *s, link *links) {
+static size_t collect(const tm_group_scan *s, link *links) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
     size_t n = 0;
     for (size_t i = 0, g = 0; i < classes->n_rows && s->n_groups > 0; i++) {
@@ -192,13 +192,13 @@ static size_t collect(const tm_group_survey *s, link *links) {
     return n;
 }
 
-tm_status tm_group_links_add(tm_group_survey *survey, tm_error *err) {
-    const tm_table *classes = tm_tables_find(survey->tables, tm_group_class_def.name);
-    tm_table *table = tm_tables_find(survey->tables, tm_group_link_def.name);
+tm_status tm_group_links_add(tm_group_scan *scan, tm_error *err) {
+    const tm_table *classes = tm_tables_find(scan->tables, tm_group_class_def.name);
+    tm_table *table = tm_tables_find(scan->tables, tm_group_link_def.name);
     link *links = malloc((classes->n_rows + 1) * sizeof *links);
     if (!links)
         return tm_fail_memory(err);
-    size_t n = collect(survey, links);
+    size_t n = collect(scan, links);
     qsort(links, n, sizeof *links, by_time);
     tm_status status = TM_OK;
     for (size_t first = 0, i = 0; first < n; first = i) {

@@ -2,12 +2,12 @@
 #ifndef TMERGE_GROUP_LINKS_H
 #define TMERGE_GROUP_LINKS_H
 
-#include "group_survey.h"
+#include "group_scan.h"
 
 extern const tm_table_def tm_group_link_def;
 
 /** Adds the rows of groups.link, and counts slow links in the rows of their groups. Returns TM_OK
  * or TM_ERR_FAULT. */
-tm_status tm_group_links_add(tm_group_survey *survey, tm_error *err) TM_MUST_CHECK;
+tm_status tm_group_links_add(tm_group_scan *scan, tm_error *err) TM_MUST_CHECK;
 
 #endif

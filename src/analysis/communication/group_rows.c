@@ -185,10 +185,10 @@ static const struct {
 };
 
 /* Copies columns. Texts are not copied as cells, because each table owns its texts. */
-static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
+static tm_status add_groups(const tm_group_scan *s, int64_t all_ns, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_group_def.name);
     for (size_t g = 0; g < s->n_groups; g++) {
-        const tm_group_whole *group = &s->groups[g];
+        const tm_group_totals *group = &s->groups[g];
         const tm_cell *part = group->part, *description = &part[TM_GP_DESCRIPTION];
         tm_cell *row = tm_table_add_row(table);
         if (!row)
@@ -212,7 +212,7 @@ static tm_status add_groups(const tm_group_survey *s, int64_t all_ns, tm_error *
 
 /* Sorts groups by dimension and reach; unknown values count as "". */
 static int by_dimension(const void *a, const void *b) {
-    const tm_group_whole *x = *(tm_group_whole *const *)a, *y = *(tm_group_whole *const *)b;
+    const tm_group_totals *x = *(tm_group_totals *const *)a, *y = *(tm_group_totals *const *)b;
     const char *p = tm_group_reach(x->n_hosts), *q = tm_group_reach(y->n_hosts);
     int order = strcmp(x->dimension ? x->dimension : "", y->dimension ? y->dimension : "");
     return order ? order : strcmp(p ? p : "", q ? q : "");
@@ -225,7 +225,7 @@ static void add_cell(tm_cell *sum, const tm_cell *cell) {
 }
 
 /* Adds a row for [n] groups. `rates` has room for n numbers. */
-static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *groups, size_t n,
+static tm_status add_dimension(const tm_group_scan *s, tm_group_totals *const *groups, size_t n,
                                int64_t all_ns, double *rates, tm_error *err) {
     tm_table *table = tm_tables_find(s->tables, tm_group_dimension_def.name);
     tm_cell *row = tm_table_add_row(table);
@@ -255,8 +255,8 @@ static tm_status add_dimension(const tm_group_survey *s, tm_group_whole *const *
     return tm_table_set_text(table, &row[D_REACH], tm_group_reach(groups[0]->n_hosts), err);
 }
 
-static tm_status add_dimensions(const tm_group_survey *s, int64_t all_ns, tm_error *err) {
-    tm_group_whole **groups = malloc((s->n_groups + 1) * sizeof *groups);
+static tm_status add_dimensions(const tm_group_scan *s, int64_t all_ns, tm_error *err) {
+    tm_group_totals **groups = malloc((s->n_groups + 1) * sizeof *groups);
     double *rates = malloc((s->n_groups + 1) * sizeof *rates);
     if (!groups || !rates) {
         free(groups);
@@ -280,15 +280,15 @@ static tm_status add_dimensions(const tm_group_survey *s, int64_t all_ns, tm_err
 }
 
 tm_status tm_group_rows_add(tm_tables *tables, tm_error *err) {
-    tm_group_survey s;
+    tm_group_scan s;
     int64_t all_ns = all_communication(tables);
-    tm_status status = tm_group_survey_make(tables, &s, err);
+    tm_status status = tm_group_scan_make(tables, &s, err);
     if (status == TM_OK)
         status = tm_group_links_add(&s, err);
     if (status == TM_OK)
         status = add_groups(&s, all_ns, err);
     if (status == TM_OK)
         status = add_dimensions(&s, all_ns, err);
-    tm_group_survey_free(&s);
+    tm_group_scan_free(&s);
     return status;
 }

@@ -83,9 +83,9 @@ static bool is_of(const tm_table *t, size_t row, int64_t group) {
     return row < t->n_rows && tm_hang_int(t, row, 0, 0) == group;
 }
 
-static size_t lane_of(const tm_hang_world *w, int64_t group, int64_t rank) {
-    const size_t row = first_of(w->lanes, group, rank);
-    return is_of(w->lanes, row, group) && tm_hang_int(w->lanes, row, HL_RANK, -1) == rank
+static size_t progress_of(const tm_hang_world *w, int64_t group, int64_t rank) {
+    const size_t row = first_of(w->progress, group, rank);
+    return is_of(w->progress, row, group) && tm_hang_int(w->progress, row, HP_RANK, -1) == rank
                ? row
                : TM_HANG_NO_ROW;
 }
@@ -126,7 +126,7 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     }
     for (size_t g = 0; g < w->groups->n_rows && ok; g++) {
         const int64_t key = tm_hang_int(w->groups, g, HG_GROUP, 0);
-        const bool used = is_of(w->lanes, first_of(w->lanes, key, INT64_MIN), key) ||
+        const bool used = is_of(w->progress, first_of(w->progress, key, INT64_MIN), key) ||
                           is_of(w->calls, first_of(w->calls, key, INT64_MIN), key);
         ranks.n = 0;
         ok = parse_ranks(w, used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
@@ -134,9 +134,9 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
         const int64_t *v = ranks.data;
         for (size_t i = 0; i < ranks.n && ok; i++)
             n = v[i] >= n ? v[i] + 1 : n;
-        for (size_t i = first_of(w->lanes, key, INT64_MIN);
-             is_default(w, g) && ranks.n == 0 && is_of(w->lanes, i, key); i++) {
-            const int64_t size = tm_hang_int(w->lanes, i, HL_SIZE, 0);
+        for (size_t i = first_of(w->progress, key, INT64_MIN);
+             is_default(w, g) && ranks.n == 0 && is_of(w->progress, i, key); i++) {
+            const int64_t size = tm_hang_int(w->progress, i, HP_SIZE, 0);
             w->reported = w->reported || size > 0;
             n = size > n && size <= w->most_ranks ? size : n;
         }
@@ -237,9 +237,9 @@ static bool is_cut(const tm_hang_world *w, int64_t rank) {
  * below `top`; INT64_MAX if there is none. */
 static int64_t open_behind(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
-    for (size_t i = first_of(w->lanes, r->key, INT64_MIN); is_of(w->lanes, i, r->key); i++) {
-        const int64_t last = tm_hang_int(w->lanes, i, HL_LAST, 0);
-        int64_t open = tm_hang_int(w->lanes, i, HL_OPEN, INT64_MAX);
+    for (size_t i = first_of(w->progress, r->key, INT64_MIN); is_of(w->progress, i, r->key); i++) {
+        const int64_t last = tm_hang_int(w->progress, i, HP_LAST, 0);
+        int64_t open = tm_hang_int(w->progress, i, HP_OPEN, INT64_MAX);
         open = open <= r->done ? r->done + 1 : open;
         if (last < r->top && open <= last && open < found)
             found = open;
@@ -255,12 +255,13 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
                .open = INT64_MAX,
                .done = -1};
     size_t n = 0;
-    for (size_t i = first_of(w->lanes, r.key, INT64_MIN); is_of(w->lanes, i, r.key); i++, n++) {
-        const int64_t last = tm_hang_int(w->lanes, i, HL_LAST, 0);
-        const int64_t first = tm_hang_int(w->lanes, i, HL_FIRST, 0);
-        const int64_t open = tm_hang_int(w->lanes, i, HL_OPEN, INT64_MAX);
-        const int64_t done = tm_hang_int(w->lanes, i, HL_DONE, -1);
-        const int64_t rank = tm_hang_int(w->lanes, i, HL_RANK, 0);
+    for (size_t i = first_of(w->progress, r.key, INT64_MIN); is_of(w->progress, i, r.key);
+         i++, n++) {
+        const int64_t last = tm_hang_int(w->progress, i, HP_LAST, 0);
+        const int64_t first = tm_hang_int(w->progress, i, HP_FIRST, 0);
+        const int64_t open = tm_hang_int(w->progress, i, HP_OPEN, INT64_MAX);
+        const int64_t done = tm_hang_int(w->progress, i, HP_DONE, -1);
+        const int64_t rank = tm_hang_int(w->progress, i, HP_RANK, 0);
         r.low = last < r.low && !is_cut(w, rank) ? last : r.low;
         r.done = done > r.done ? done : r.done;
         r.top = last > r.top ? last : r.top;
@@ -270,7 +271,7 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     const int64_t *v = m->ranks.data;
     for (size_t i = 0; n > 0 && n < m->ranks.n && m->reported && !r.never && i < m->ranks.n; i++)
         r.never = v[i] < w->n_ranks && w->dump_of[v[i]] != TM_HANG_NO_ROW && is_whole(w, v[i]) &&
-                  lane_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
+                  progress_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
     r.behind = open_behind(w, &r);
     return r;
 }
@@ -309,12 +310,12 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
                        bool reported) {
     if (rank >= w->n_ranks || w->dump_of[rank] == TM_HANG_NO_ROW)
         return add_rank(&f->no_dump, rank);
-    const size_t lane = lane_of(w, key, rank);
-    if (lane == TM_HANG_NO_ROW)
+    const size_t row = progress_of(w, key, rank);
+    if (row == TM_HANG_NO_ROW)
         return add_rank(reported && is_whole(w, rank) ? &f->absent : &f->perhaps, rank);
-    if (tm_hang_int(w->lanes, lane, HL_LAST, 0) < f->seq)
+    if (tm_hang_int(w->progress, row, HP_LAST, 0) < f->seq)
         return add_rank(is_cut(w, rank) ? &f->perhaps : &f->absent, rank);
-    const bool waits = tm_hang_int(w->lanes, lane, HL_OPEN, INT64_MAX) <= f->seq;
+    const bool waits = tm_hang_int(w->progress, row, HP_OPEN, INT64_MAX) <= f->seq;
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
@@ -561,7 +562,7 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
                              tm_error *err) {
     *out = (tm_hang_world){.dumps = tm_tables_find(tables, tm_hang_dump_def.name),
                            .groups = tm_tables_find(tables, tm_hang_group_def.name),
-                           .lanes = tm_tables_find(tables, tm_hang_lane_def.name),
+                           .progress = tm_tables_find(tables, tm_hang_progress_def.name),
                            .calls = tm_tables_find(tables, tm_hang_call_def.name),
                            .seen = tm_tables_find(tables, tm_hang_seen_def.name),
                            .ras = tm_hang_ras_of(tables),
@@ -572,8 +573,8 @@ tm_status tm_hang_world_make(const tm_tables *tables, int64_t n_ranks, tm_hang_w
     out->most_ranks = most_ranks(out);
     TM_TRY(count_ranks(out, err));
     bool ok = true;
-    for (size_t i = 0; i < out->lanes->n_rows; i++)
-        out->any_open = out->any_open || tm_hang_int(out->lanes, i, HL_OPEN, -1) >= 0;
+    for (size_t i = 0; i < out->progress->n_rows; i++)
+        out->any_open = out->any_open || tm_hang_int(out->progress, i, HP_OPEN, -1) >= 0;
     for (size_t i = 0; i < out->calls->n_rows; i++)
         out->any_open =
             out->any_open || tm_hang_int(out->calls, i, HC_STATE, 0) != TM_FLIGHT_COMPLETED;

@@ -48,7 +48,7 @@ typedef struct tm_hang_front {
 
 /** The tables of the dumps, and the facts that they show about the job's ranks. */
 typedef struct tm_hang_world {
-    const tm_table *dumps, *groups, *lanes, *calls, *seen;
+    const tm_table *dumps, *groups, *progress, *calls, *seen;
     int64_t n_ranks;
     int64_t most_ranks; /* upper limit of n_ranks, for jobs in which only the lists and sizes of
                            groups show n_ranks */

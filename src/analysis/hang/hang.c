@@ -44,16 +44,16 @@ static const tm_column group_columns[N_HG] = {
     [HG_RANKS] = {"ranks", TM_TEXT, "", "Global ranks of the group."},
 };
 
-static const tm_column lane_columns[N_HL] = {
-    [HL_GROUP] = KEY("group", "Hash of name and ranks."),
-    [HL_RANK] = {"rank", TM_INT, "", "Global rank."},
-    [HL_FIRST] = {"first", TM_INT, "", "Number of the group's first operation in the dump."},
-    [HL_LAST] = {"last", TM_INT, "", "Number of the group's last operation in the dump."},
-    [HL_OPEN] = {"open", TM_INT, "",
+static const tm_column progress_columns[N_HP] = {
+    [HP_GROUP] = KEY("group", "Hash of name and ranks."),
+    [HP_RANK] = {"rank", TM_INT, "", "Global rank."},
+    [HP_FIRST] = {"first", TM_INT, "", "Number of the group's first operation in the dump."},
+    [HP_LAST] = {"last", TM_INT, "", "Number of the group's last operation in the dump."},
+    [HP_OPEN] = {"open", TM_INT, "",
                  "Number of the first operation that has not ended; null if all have ended."},
-    [HL_SIZE] = {"size", TM_INT, "",
+    [HP_SIZE] = {"size", TM_INT, "",
                  "Number of ranks of the group, derived from the sizes of an all_gather."},
-    [HL_DONE] = {"done", TM_INT, "",
+    [HP_DONE] = {"done", TM_INT, "",
                  "Number of the last operation of the group whose end proves that all ranks had "
                  "reached it; null if there is none."},
 };
@@ -93,11 +93,11 @@ const tm_table_def tm_hang_group_def = {
     .n_keys = 1,
     .top = -1,
     .internal = true};
-const tm_table_def tm_hang_lane_def = {
-    .name = "hang.lane",
+const tm_table_def tm_hang_progress_def = {
+    .name = "hang.progress",
     .doc = "A row for each group and rank: how far the rank has come.",
-    .columns = lane_columns,
-    .n_columns = N_HL,
+    .columns = progress_columns,
+    .n_columns = N_HP,
     .n_keys = 2,
     .top = -1,
     .internal = true};
@@ -111,8 +111,8 @@ const tm_table_def tm_hang_call_def = {.name = "hang.call",
                                        .internal = true};
 
 static const tm_table_def *const tables[] = {
-    &tm_hang_job_def,  &tm_hang_collective_def, &tm_hang_rank_def, &tm_hang_ras_def,
-    &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_lane_def, &tm_hang_call_def,
+    &tm_hang_job_def,  &tm_hang_collective_def, &tm_hang_rank_def,     &tm_hang_ras_def,
+    &tm_hang_dump_def, &tm_hang_group_def,      &tm_hang_progress_def, &tm_hang_call_def,
     &tm_hang_seen_def, &tm_hang_answer_def,     &tm_hang_move_def};
 
 /* Keeps only the first row of each key. The other rows are further dumps of a rank, or repetitions
@@ -193,7 +193,7 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     leave_doubles(tm_tables_find(out, tm_hang_group_def.name));
     const tm_table *groups = tm_tables_find(out, tm_hang_group_def.name);
     join_unreported(groups, dumps, HD_LAST_GROUP, HD_RANK);
-    join_unreported(groups, tm_tables_find(out, tm_hang_lane_def.name), HL_GROUP, HL_RANK);
+    join_unreported(groups, tm_tables_find(out, tm_hang_progress_def.name), HP_GROUP, HP_RANK);
     join_unreported(groups, tm_tables_find(out, tm_hang_call_def.name), HC_GROUP, HC_RANK);
     const tm_table *seen = tm_tables_find(out, tm_hang_seen_def.name);
     move_times(seen, dumps, HD_RANK, HD_WRITTEN);

@@ -18,7 +18,7 @@ typedef struct form_text {
     uint32_t op, backend, inputs, outputs;
 } form_text;
 
-typedef struct lane {
+typedef struct progress_row {
     uint64_t group;
     int64_t rank;
     int64_t first, last; /* numbers of the first and last operation; if the ring buffer lost
@@ -33,7 +33,7 @@ typedef struct lane {
     int64_t size; /* number of ranks of the group, derived from sizes of operations; 0: unknown */
     size_t forms; /* index in tm_hang_notes.forms of the element for operation `first`; the next
                      operations follow. An element is 1 + an index into form_texts; 0: no record. */
-} lane;
+} progress_row;
 
 typedef struct kept {
     uint64_t group;
@@ -63,15 +63,15 @@ typedef struct known_group {
 
 struct tm_hang_notes {
     tm_names *texts;
-    tm_vec dumps, lanes, kept, groups, forms, form_texts;
+    tm_vec dumps, progress, kept, groups, forms, form_texts;
     tm_keys form_keys, group_keys; /* keys of uint64_t */
-    tm_vec lane_of;    /* [groups of the dump] vector of size_t: index of the lane, or NO_LANE */
-    tm_keys p2p_keys;  /* keys of uint64_t: one for each group and operation of the current dump's
-                          sends and receives */
-    tm_vec p2p_counts; /* [p2p_keys] vector of int64_t: number of calls so far */
+    tm_vec progress_of; /* [groups of the dump] vector of size_t: index of the row, or NO_ROW */
+    tm_keys p2p_keys;   /* keys of uint64_t: one for each group and operation of the current dump's
+                           sends and receives */
+    tm_vec p2p_counts;  /* [p2p_keys] vector of int64_t: number of calls so far */
 };
 
-static const size_t NO_LANE = SIZE_MAX;
+static const size_t NO_ROW = SIZE_MAX;
 
 tm_hang_notes *tm_hang_notes_create(void) {
     tm_hang_notes *n = malloc(sizeof *n);
@@ -79,14 +79,14 @@ tm_hang_notes *tm_hang_notes_create(void) {
         return NULL;
     *n = (tm_hang_notes){.texts = tm_names_create(),
                          .dumps = TM_VEC(dump),
-                         .lanes = TM_VEC(lane),
+                         .progress = TM_VEC(progress_row),
                          .kept = TM_VEC(kept),
                          .groups = TM_VEC(known_group),
                          .forms = TM_VEC(uint32_t),
                          .form_texts = TM_VEC(form_text),
                          .form_keys = TM_KEYS(uint64_t),
                          .group_keys = TM_KEYS(uint64_t),
-                         .lane_of = TM_VEC(size_t),
+                         .progress_of = TM_VEC(size_t),
                          .p2p_keys = TM_KEYS(uint64_t),
                          .p2p_counts = TM_VEC(int64_t)};
     if (n->texts)
@@ -100,14 +100,14 @@ void tm_hang_notes_destroy(tm_hang_notes *n) {
         return;
     tm_names_destroy(n->texts);
     tm_vec_free(&n->dumps);
-    tm_vec_free(&n->lanes);
+    tm_vec_free(&n->progress);
     tm_vec_free(&n->kept);
     tm_vec_free(&n->groups);
     tm_vec_free(&n->forms);
     tm_vec_free(&n->form_texts);
     tm_keys_free(&n->form_keys);
     tm_keys_free(&n->group_keys);
-    tm_vec_free(&n->lane_of);
+    tm_vec_free(&n->progress_of);
     tm_keys_free(&n->p2p_keys);
     tm_vec_free(&n->p2p_counts);
     free(n);
@@ -209,7 +209,7 @@ static bool form_number(tm_hang_notes *n, const tm_flight *f, const tm_flight_ca
            tm_vec_append(&n->form_texts, &made, 1);
 }
 
-/* State while a dump is read. A dump's lanes are contiguous, and so are its forms. */
+/* State while a dump is read. A dump's progress rows are contiguous, and so are its forms. */
 typedef struct reading {
     tm_hang_notes *notes;
     const tm_flight *flight;
@@ -220,46 +220,46 @@ typedef struct reading {
     bool wrapped, cut;
 } reading;
 
-/* maximum number of operations of a lane whose forms are kept */
+/* maximum number of operations of a progress row whose forms are kept */
 enum { SPAN_MAX = 1 << 20 };
 
-static lane *lane_of(const reading *r, size_t group) {
-    const size_t at = ((const size_t *)r->notes->lane_of.data)[group];
-    return at == NO_LANE ? NULL : (lane *)r->notes->lanes.data + at;
+static progress_row *progress_of(const reading *r, size_t group) {
+    const size_t at = ((const size_t *)r->notes->progress_of.data)[group];
+    return at == NO_ROW ? NULL : (progress_row *)r->notes->progress.data + at;
 }
 
-static void start_lane(const reading *r, lane *l, size_t from) {
+static void start_progress(const reading *r, progress_row *l, size_t from) {
     const tm_flight_call *c = &r->calls[from];
-    *l = (lane){.group = r->groups[c->group].key,
-                .rank = r->rank,
-                .first = c->seq,
-                .last = c->seq,
-                .open = INT64_MAX,
-                .doubt = INT64_MAX,
-                .done = -1,
-                .from = from,
-                .cut = r->cut};
+    *l = (progress_row){.group = r->groups[c->group].key,
+                        .rank = r->rank,
+                        .first = c->seq,
+                        .last = c->seq,
+                        .open = INT64_MAX,
+                        .doubt = INT64_MAX,
+                        .done = -1,
+                        .from = from,
+                        .cut = r->cut};
 }
 
 static bool make_lanes(reading *r) {
     tm_hang_notes *n = r->notes;
-    n->lane_of.n = 0;
-    size_t *of = tm_vec_append(&n->lane_of, NULL, r->n_groups);
+    n->progress_of.n = 0;
+    size_t *of = tm_vec_append(&n->progress_of, NULL, r->n_groups);
     for (size_t g = 0; of && g < r->n_groups; g++)
-        of[g] = NO_LANE;
+        of[g] = NO_ROW;
     for (size_t i = 0; of && i < r->n_calls; i++) {
         const tm_flight_call *c = &r->calls[i];
-        lane *l = lane_of(r, c->group);
+        progress_row *l = progress_of(r, c->group);
         if (c->is_p2p)
             continue;
         if (!l) {
-            of[c->group] = n->lanes.n;
-            if (!(l = tm_vec_push(&n->lanes)))
+            of[c->group] = n->progress.n;
+            if (!(l = tm_vec_push(&n->progress)))
                 return false;
-            start_lane(r, l, i);
+            start_progress(r, l, i);
         }
         if (c->seq < l->last) /* numbers restart if the program made the group again */
-            start_lane(r, l, i);
+            start_progress(r, l, i);
         l->first = c->seq < l->first ? c->seq : l->first;
         l->last = c->seq > l->last ? c->seq : l->last;
         l->open = !is_over(c) && c->seq < l->open ? c->seq : l->open;
@@ -274,7 +274,7 @@ static bool make_lanes(reading *r) {
 static void find_done(const reading *r) {
     for (size_t i = r->n_calls; i-- > 0;) {
         const tm_flight_call *c = &r->calls[i];
-        lane *l = c->is_p2p ? NULL : lane_of(r, c->group);
+        progress_row *l = c->is_p2p ? NULL : progress_of(r, c->group);
         if (l && i >= l->from && c->seq > l->done && proves_all_came(c))
             l->done = c->seq;
     }
@@ -282,7 +282,7 @@ static void find_done(const reading *r) {
 
 static bool reserve_forms(const reading *r) {
     for (size_t g = 0; g < r->n_groups; g++) {
-        lane *l = lane_of(r, g);
+        progress_row *l = progress_of(r, g);
         if (!l)
             continue;
         if (l->last - l->first >= SPAN_MAX)
@@ -300,7 +300,7 @@ static bool reserve_forms(const reading *r) {
 /* Records the form of a call. Coalesced calls share a number. Their form is a hash of the forms of
  * all of them. */
 static bool note_form(const reading *r, const tm_flight_call *c) {
-    lane *l = lane_of(r, c->group);
+    progress_row *l = progress_of(r, c->group);
     if (c->seq < l->first || (size_t)(c - r->calls) < l->from)
         return true;
     const size_t at = l->forms + (size_t)(c->seq - l->first);
@@ -318,7 +318,7 @@ static bool note_form(const reading *r, const tm_flight_call *c) {
     return true;
 }
 
-static uint64_t form_at(const tm_hang_notes *n, const lane *l, int64_t seq) {
+static uint64_t form_at(const tm_hang_notes *n, const progress_row *l, int64_t seq) {
     if (seq < l->first || seq > l->last)
         return 0;
     const uint32_t number = ((const uint32_t *)n->forms.data)[l->forms + (size_t)(seq - l->first)];
@@ -350,7 +350,7 @@ static bool keep_calls(const reading *r, dump *d) {
         int64_t before = -1;
         if (c->is_p2p && !count_p2p(r, c, &before))
             return false;
-        const lane *l = lane_of(r, c->group);
+        const progress_row *l = progress_of(r, c->group);
         const bool wanted =
             c->is_p2p ? !is_over(c) && n_p2p++ < TM_HANG_KEPT_P2P
                       : i >= l->from && (c->seq == l->last ||
@@ -387,7 +387,7 @@ static bool keep_calls(const reading *r, dump *d) {
  * incomplete. */
 static void leave_partial(const reading *r) {
     for (size_t g = 0; g < r->n_groups && r->wrapped; g++) {
-        lane *l = lane_of(r, g);
+        progress_row *l = progress_of(r, g);
         if (l && l->first < l->last) {
             l->first++;
             l->forms++;
@@ -449,8 +449,8 @@ void tm_hang_spans_join(tm_vec *spans) {
 }
 
 bool tm_hang_notes_spans(const tm_hang_notes *n, tm_vec *spans) {
-    const lane *l = n->lanes.data;
-    for (size_t i = 0; i < n->lanes.n; i++) {
+    const progress_row *l = n->progress.data;
+    for (size_t i = 0; i < n->progress.n; i++) {
         if (l[i].cut) /* the dump is cut short, so it is unknown how far the rank came */
             continue;
         const tm_hang_span span = {l[i].group, l[i].first, l[i].last, l[i].doubt};
@@ -490,9 +490,9 @@ static void join_forms(tm_vec *forms) {
 bool tm_hang_notes_forms(const tm_hang_notes *n, const tm_vec *spans, tm_vec *forms) {
     /* number of forms at which they are merged, to save memory: most are the same on all ranks */
     enum { JOIN_AT = 1 << 18 };
-    const lane *l = n->lanes.data;
+    const progress_row *l = n->progress.data;
     size_t joined = 0;
-    for (size_t i = 0; i < n->lanes.n; i++) {
+    for (size_t i = 0; i < n->progress.n; i++) {
         const tm_hang_span *s = find_span(spans, l[i].group);
         if (!s || s->open == INT64_MAX)
             continue;
@@ -558,20 +558,20 @@ static tm_status add_group_row(const tm_hang_notes *n, const known_group *g, tm_
     return tm_table_set_text(t, &row[HG_RANKS], tm_hang_or_null(text_of(n, g->ranks)), err);
 }
 
-static tm_status add_lane(const lane *l, tm_table *t, tm_error *err) {
+static tm_status add_progress(const progress_row *l, tm_table *t, tm_error *err) {
     tm_cell *row = tm_table_add_row(t);
     if (!row)
         return tm_fail_memory(err);
-    tm_cell_set_int(&row[HL_GROUP], (int64_t)l->group);
-    tm_cell_set_int(&row[HL_RANK], l->rank);
-    tm_cell_set_int(&row[HL_FIRST], l->first);
-    tm_cell_set_int(&row[HL_LAST], l->last);
+    tm_cell_set_int(&row[HP_GROUP], (int64_t)l->group);
+    tm_cell_set_int(&row[HP_RANK], l->rank);
+    tm_cell_set_int(&row[HP_FIRST], l->first);
+    tm_cell_set_int(&row[HP_LAST], l->last);
     if (l->open < INT64_MAX)
-        tm_cell_set_int(&row[HL_OPEN], l->open);
+        tm_cell_set_int(&row[HP_OPEN], l->open);
     if (l->done >= 0)
-        tm_cell_set_int(&row[HL_DONE], l->done);
+        tm_cell_set_int(&row[HP_DONE], l->done);
     if (l->size > 0)
-        tm_cell_set_int(&row[HL_SIZE], l->size);
+        tm_cell_set_int(&row[HP_SIZE], l->size);
     return TM_OK;
 }
 
@@ -600,7 +600,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
 
 /* Adds a call whose full data were not kept. The texts are those of its form. Adds nothing if the
  * form is unknown. */
-static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, tm_table *t,
+static tm_status add_formed(const tm_hang_notes *n, const progress_row *l, int64_t seq, tm_table *t,
                             tm_error *err) {
     const uint64_t form = form_at(n, l, seq);
     const uint32_t number = form ? tm_keys_find(&n->form_keys, &form) : TM_NO_KEY;
@@ -620,8 +620,8 @@ static tm_status add_formed(const tm_hang_notes *n, const lane *l, int64_t seq, 
     return add_call(n, &k, t, err);
 }
 
-static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *from) {
-    const kept *k = n->kept.data; /* calls and lanes are in the order of dumps */
+static bool is_kept(const tm_hang_notes *n, const progress_row *l, int64_t seq, size_t *from) {
+    const kept *k = n->kept.data; /* calls and progress rows are in the order of dumps */
     while (*from < n->kept.n && k[*from].rank != l->rank)
         ++*from;
     for (size_t i = *from; i < n->kept.n && k[i].rank == l->rank; i++)
@@ -630,13 +630,13 @@ static bool is_kept(const tm_hang_notes *n, const lane *l, int64_t seq, size_t *
     return false;
 }
 
-/* Adds two calls of each lane, unless they were kept: of the group's first operation in which ranks
- * differ, and of the first that some rank has not reached. */
+/* Adds two calls of each progress row, unless they were kept: of the group's first operation in
+ * which ranks differ, and of the first that some rank has not reached. */
 static tm_status add_wanted(const tm_hang_notes *n, const tm_vec *spans, const tm_vec *mixed,
                             tm_table *t, tm_error *err) {
-    const lane *l = n->lanes.data;
+    const progress_row *l = n->progress.data;
     size_t from = 0;
-    for (size_t i = 0; i < n->lanes.n; i++) {
+    for (size_t i = 0; i < n->progress.n; i++) {
         const tm_hang_span *s = find_span(spans, l[i].group);
         const tm_hang_form *m = mixed->data;
         int64_t wanted[2] = {s ? s->last + 1 : -1, -1};
@@ -654,14 +654,14 @@ tm_status tm_hang_notes_rows(const tm_hang_notes *n, const tm_vec *spans, const 
                              tm_tables *out, tm_error *err) {
     tm_table *dumps = tm_tables_find(out, tm_hang_dump_def.name);
     tm_table *groups = tm_tables_find(out, tm_hang_group_def.name);
-    tm_table *lanes = tm_tables_find(out, tm_hang_lane_def.name);
+    tm_table *progress = tm_tables_find(out, tm_hang_progress_def.name);
     tm_table *calls = tm_tables_find(out, tm_hang_call_def.name);
     for (size_t i = 0; i < n->dumps.n; i++)
         TM_TRY(add_dump(n, (const dump *)n->dumps.data + i, dumps, err));
     for (size_t i = 0; i < n->groups.n; i++)
         TM_TRY(add_group_row(n, (const known_group *)n->groups.data + i, groups, err));
-    for (size_t i = 0; i < n->lanes.n; i++)
-        TM_TRY(add_lane((const lane *)n->lanes.data + i, lanes, err));
+    for (size_t i = 0; i < n->progress.n; i++)
+        TM_TRY(add_progress((const progress_row *)n->progress.data + i, progress, err));
     for (size_t i = 0; i < n->kept.n; i++)
         TM_TRY(add_call(n, (const kept *)n->kept.data + i, calls, err));
     return add_wanted(n, spans, mixed, calls, err);

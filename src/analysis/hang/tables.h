@@ -8,7 +8,8 @@
 #include "tmerge/table.h"
 
 extern const tm_table_def tm_hang_job_def, tm_hang_collective_def, tm_hang_rank_def;
-extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_lane_def, tm_hang_call_def;
+extern const tm_table_def tm_hang_dump_def, tm_hang_group_def, tm_hang_progress_def,
+    tm_hang_call_def;
 
 /** Maximum number of a rank's open sends and receives that are kept. */
 enum { TM_HANG_KEPT_P2P = 512 };
@@ -59,7 +60,7 @@ enum {
     N_HD
 };
 enum { HG_GROUP, HG_NAME, HG_DESC, HG_RANKS, N_HG };
-enum { HL_GROUP, HL_RANK, HL_FIRST, HL_LAST, HL_OPEN, HL_SIZE, HL_DONE, N_HL };
+enum { HP_GROUP, HP_RANK, HP_FIRST, HP_LAST, HP_OPEN, HP_SIZE, HP_DONE, N_HP };
 enum {
     HC_GROUP,
     HC_RANK,

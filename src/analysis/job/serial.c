@@ -99,7 +99,7 @@ static bool look_at_track(search *s, const tm_track *track) {
     return true;
 }
 
-static bool survey(search *s) {
+static bool scan(search *s) {
     const tm_timeline *timeline = s->view->timeline;
     bool ok = true;
     for (size_t i = 0; i < timeline->n_spans && timeline->spans[i].n_durations > 0; i++)
@@ -247,7 +247,7 @@ tm_status tm_serial_find(const tm_rank_view *view, tm_serial *out, tm_error *err
                 .found = TM_VEC(cover),
                 .out = out};
     *out = (tm_serial){.name = TM_NO_NAME, .compute = TM_INTERVALS(), .busy = TM_INTERVALS()};
-    bool ok = s.recordings && survey(&s);
+    bool ok = s.recordings && scan(&s);
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_GPU && timeline->tracks[t].stream >= 0)
             ok = look_at_stream(&s, &timeline->tracks[t]);

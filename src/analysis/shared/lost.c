@@ -31,7 +31,7 @@ typedef struct made {
     bool lost, edge, between;
 } made;
 
-/* A special value in survey.ran: only a part of the graph that the call launched was recorded. */
+/* A special value in scan.ran: only a part of the graph that the call launched was recorded. */
 static const uint32_t PART_ALONE = TM_NO_EVENT - 1;
 
 /* A GPU event of a graph, other than a compute kernel. */
@@ -48,7 +48,7 @@ static bool has_run(const made *call) {
 }
 
 /* The facts about a rank that are known so far. */
-typedef struct survey {
+typedef struct scan {
     const tm_rank_view *view;
     /* [n_events] for the row of a call: row of the first event that it launched, TM_NO_EVENT or
      * PART_ALONE */
@@ -57,9 +57,9 @@ typedef struct survey {
     tm_vec calls;          /* vector of made, ascending by begin_ns */
     tm_vec unlinked;       /* vector of int64_t: starts of kernels without a known launch */
     tm_vec others;         /* vector of reported */
-} survey;
+} scan;
 
-static void set_run(survey *s, uint32_t call, uint32_t row) {
+static void set_run(scan *s, uint32_t call, uint32_t row) {
     const int64_t *begin_ns = s->view->timeline->begin_ns;
     if (s->ran[call] == TM_NO_EVENT || begin_ns[row] < begin_ns[s->ran[call]])
         s->ran[call] = row;
@@ -67,7 +67,7 @@ static void set_run(survey *s, uint32_t call, uint32_t row) {
 
 /* Notes that a call launched an event. If only copies of a graph were recorded, its kernels are
  * missing, because no graph has only copies. But a graph may have only communication. */
-static bool note_run(survey *s, uint32_t call, uint32_t row) {
+static bool note_run(scan *s, uint32_t call, uint32_t row) {
     const tm_timeline *timeline = s->view->timeline;
     const reported other = {call, row};
     if (call == TM_NO_EVENT)
@@ -98,7 +98,7 @@ static int32_t device_of(const tm_timeline *timeline, uint32_t row) {
  * recorded, or the device was mostly idle from the launch of the graph to the end of its
  * communication.
  * @param v  [n] recorded events of the graph */
-static bool lacks_computation(const survey *s, const reported *v, size_t n) {
+static bool lacks_computation(const scan *s, const reported *v, size_t n) {
     const tm_timeline *timeline = s->view->timeline;
     const uint32_t call = v->call;
     int64_t from_ns = timeline->begin_ns[call] + timeline->duration_ns[call], end_ns = INT64_MIN;
@@ -124,7 +124,7 @@ static int by_call(const void *a, const void *b) {
 }
 
 /* Decides which graphs were completely recorded. */
-static void settle_graphs(survey *s) {
+static void settle_graphs(scan *s) {
     const uint8_t *role = s->view->timeline->role;
     const reported *v = s->others.data;
     if (s->others.n > 1)
@@ -143,7 +143,7 @@ static void settle_graphs(survey *s) {
 
 /* Notes which calls launched the recorded events. If one call enqueued an event and another
  * launched it, both count. */
-static bool look_at_device(survey *s) {
+static bool look_at_device(scan *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t t = 0; t < timeline->n_tracks && timeline->tracks[t].kind == TM_TRACK_GPU; t++) {
         const tm_track *track = &timeline->tracks[t];
@@ -191,7 +191,7 @@ static void place(made *v, size_t n) {
 
 /* Collects the calls of a thread. Skips launches within launches (of the driver within the
  * runtime). */
-static bool look_at_thread(survey *s, const tm_track *track) {
+static bool look_at_thread(scan *s, const tm_track *track) {
     const tm_timeline *timeline = s->view->timeline;
     const size_t first = s->calls.n;
     /* stream of the last launch; the next launch usually uses the same one */
@@ -242,7 +242,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-static bool look(survey *s) {
+static bool look(scan *s) {
     const tm_timeline *timeline = s->view->timeline;
     for (size_t i = 0; i < timeline->n_events; i++)
         s->ran[i] = TM_NO_EVENT;
@@ -320,7 +320,7 @@ static bool hide_span(const tm_span *span, const made *v, size_t n, int32_t devi
 }
 
 /* Returns how many kernels without a known launch may belong to launches without events. */
-static int64_t explained(const survey *s) {
+static int64_t explained(const scan *s) {
     const made *v = s->calls.data;
     const int64_t *begins = s->unlinked.data;
     size_t i = 0, k = 0;
@@ -335,7 +335,7 @@ static int64_t explained(const survey *s) {
  * not at an edge. `found` is the number of kernels that may belong to them. If `found` is at least
  * `inside`, no launch is lost. If the difference is small, launches at the edges are not lost,
  * because kernels are normally missing there. */
-static void settle(survey *s, tm_lost *out) {
+static void settle(scan *s, tm_lost *out) {
     made *v = s->calls.data;
     int64_t inside = 0, found = explained(s);
     for (size_t i = 0; i < s->calls.n; i++) {
@@ -356,7 +356,7 @@ static void settle(survey *s, tm_lost *out) {
     out->graphs = out->graphs < out->lost ? out->graphs : out->lost;
 }
 
-static void count_steps(const survey *s, tm_lost *out) {
+static void count_steps(const scan *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
     for (size_t i = 0; i < timeline->n_steps; i++)
@@ -373,7 +373,7 @@ static void count_steps(const survey *s, tm_lost *out) {
 
 /* Returns how many calls are in a span. @p first is the first of them: all earlier calls are in
  * earlier spans. */
-static size_t calls_of(const survey *s, size_t span, size_t first) {
+static size_t calls_of(const scan *s, size_t span, size_t first) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
     size_t end = first;
@@ -385,7 +385,7 @@ static size_t calls_of(const survey *s, size_t span, size_t first) {
 
 /* Finds the times in which lost launches may have run on a device. None of its recorded events ran
  * then. */
-static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
+static bool hide(const scan *s, int32_t device, const tm_intervals *busy, tm_intervals *out) {
     const tm_timeline *timeline = s->view->timeline;
     const made *v = s->calls.data;
     tm_intervals may = TM_INTERVALS();
@@ -400,7 +400,7 @@ static bool hide(const survey *s, int32_t device, const tm_intervals *busy, tm_i
     return ok;
 }
 
-static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy, tm_lost *out) {
+static bool add_hidden(const scan *s, int32_t device, const tm_intervals *busy, tm_lost *out) {
     tm_intervals hidden = TM_INTERVALS();
     const bool ok = hide(s, device, busy, &hidden);
     out->hidden_ns += tm_intervals_length(&hidden);
@@ -409,7 +409,7 @@ static bool add_hidden(const survey *s, int32_t device, const tm_intervals *busy
 }
 
 /* Sums the hidden time over devices. Launches whose device is unknown count as one more device. */
-static bool hide_all(survey *s, tm_lost *out) {
+static bool hide_all(scan *s, tm_lost *out) {
     const tm_rank_view *view = s->view;
     const tm_device_busy *devices = view->devices->data;
     const tm_intervals none = TM_INTERVALS();
@@ -428,7 +428,7 @@ static bool hide_all(survey *s, tm_lost *out) {
            add_hidden(s, UNSEEN_DEVICE, &none, out);
 }
 
-static bool count(survey *s, tm_lost *out) {
+static bool count(scan *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     made *v = s->calls.data;
     for (size_t k = 0, i = 0, n; k < timeline->n_spans; k++, i += n) {
@@ -448,7 +448,7 @@ static bool count(survey *s, tm_lost *out) {
  * most distances may be pauses, so traces with fewer than SAMPLE_LEAST numbers are not judged. */
 enum { SAMPLE_LEAST = 100, SAMPLE_GAP = 20, SAMPLE_PART = 50 };
 
-static bool is_of_cuda(const survey *s, uint32_t row) {
+static bool is_of_cuda(const scan *s, uint32_t row) {
     const tm_text name = tm_names_text(s->view->names, s->view->timeline->name[row]);
     return name.size > 2 && name.bytes[0] == 'c' && name.bytes[1] == 'u';
 }
@@ -474,7 +474,7 @@ static bool is_sparse(int64_t *v, size_t n) {
     return tm_median_any(v, n - 1) > SAMPLE_GAP;
 }
 
-static bool find_sample(const survey *s, tm_lost *out) {
+static bool find_sample(const scan *s, tm_lost *out) {
     const tm_timeline *timeline = s->view->timeline;
     const tm_launch_attr *calls = timeline->attrs[TM_ATTR_LAUNCH];
     const size_t n = timeline->n_attrs[TM_ATTR_LAUNCH];
@@ -505,10 +505,10 @@ static bool find_sample(const survey *s, tm_lost *out) {
 
 tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     const tm_timeline *timeline = view->timeline;
-    survey s = {.view = view,
-                .calls = TM_VEC(made),
-                .unlinked = TM_VEC(int64_t),
-                .others = TM_VEC(reported)};
+    scan s = {.view = view,
+              .calls = TM_VEC(made),
+              .unlinked = TM_VEC(int64_t),
+              .others = TM_VEC(reported)};
     *out = (tm_lost){.hidden = TM_INTERVALS()};
     s.ran = malloc((timeline->n_events + 1) * sizeof *s.ran);
     s.step_kernels = calloc(timeline->n_steps + 1, 1);

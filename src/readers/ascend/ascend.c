@@ -134,7 +134,7 @@ static bool ascend_is_covered(const char *path, const char *other) {
     static const char own[] = "trace_view.json", better[] = "ascend_pytorch_profiler";
     const char *slash = strrchr(path, '/');
     size_t folder = slash ? (size_t)(slash - path) + 1 : 0, size = strlen(other);
-    return tm_format_ascend_db.claims && strncmp(path + folder, own, sizeof own - 1) == 0 &&
+    return tm_format_ascend_db.accepts && strncmp(path + folder, own, sizeof own - 1) == 0 &&
            size > folder && strncmp(path, other, folder) == 0 &&
            strncmp(other + folder, better, sizeof better - 1) == 0 &&
            tm_ends_with(other, size, ".db");

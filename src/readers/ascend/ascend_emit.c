@@ -325,7 +325,7 @@ static bool emit_duration(tm_ascend_emitter *e, const tm_chrome_event *event) {
     case TM_ASCEND_HCCL:
         return emit_hccl(e, event);
     case TM_ASCEND_OVERLAP:
-        tm_ascend_lanes_add(&e->lanes, &event->name, event->duration_ns);
+        tm_ascend_overlap_add(&e->overlap, &event->name, event->duration_ns);
         return true;
     default:
         return emit_host(e, event, layer);
@@ -432,12 +432,12 @@ static void settle_copies(tm_ascend_emitter *e) {
 }
 
 tm_status tm_ascend_emitter_finish(tm_ascend_emitter *e, tm_error *err) {
-    tm_ascend_lanes own;
+    tm_ascend_overlap own;
     settle_copies(e);
-    if (!tm_ascend_lanes_of(e->trace, &own))
+    if (!tm_ascend_overlap_of(e->trace, &own))
         return tm_fail_memory(err);
     if (!e->trace->truncated)
-        e->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&e->lanes, &own);
+        e->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_overlap_differ(&e->overlap, &own);
     TM_TRY(tm_ascend_count_peers(e->trace, e->names, &e->mesh, err));
     TM_TRY(tm_ascend_flows_link(&e->flows, e->trace, e->names, err));
     tm_part_finish(e->part);

@@ -5,7 +5,7 @@
 #include "ascend_event.h"
 #include "ascend_flows.h"
 #include "ascend_groups.h"
-#include "ascend_lanes.h"
+#include "ascend_overlap.h"
 #include "timeline/part.h"
 
 enum { TM_ASCEND_KEY_MAX = 24, TM_ASCEND_PLACES = 64 };
@@ -49,7 +49,7 @@ typedef struct tm_ascend_emitter {
     tm_vec mesh;      /* vector of uint32_t: rows of operations with a mesh algorithm */
     const tm_ascend_groups *groups; /* borrowed */
     tm_ascend_flows flows;
-    tm_ascend_lanes lanes;
+    tm_ascend_overlap overlap;
     tm_ascend_place places[TM_ASCEND_PLACES];
 } tm_ascend_emitter;
 

@@ -13,7 +13,7 @@
 
 static const char *const of_events[] = {"TASK", "CANN_API", "PYTORCH_API"};
 
-static bool ascend_db_claims(const char *path) {
+static bool ascend_db_accepts(const char *path) {
     bool strings = false, events = false;
     tm_db db;
     if (tm_db_open(path, &db, NULL) != TM_OK)
@@ -67,7 +67,7 @@ static void set_world_size(tm_ascend_db *d) {
 
 /* Adds an interval of the overlap analysis to its track. The types of intervals are those of
  * ENUM_OVERLAP_ANALYSIS_TYPE. */
-static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err) {
+static tm_status each_part(void *context, sqlite3_value **values, tm_error *err) {
     static const char *const words[] = {"Computing", "Communication",
                                         "Communication(Not Overlapped)", "Free"};
     tm_ascend_db *d = context;
@@ -76,8 +76,8 @@ static tm_status each_lane(void *context, sqlite3_value **values, tm_error *err)
     (void)err;
     if (type < 0 || type >= 4 || begin < 0 || end < begin)
         return TM_OK;
-    const tm_json_text lane = {.bytes = words[type], .size = strlen(words[type])};
-    tm_ascend_lanes_add(&d->lanes, &lane, end - begin);
+    const tm_json_text part = {.bytes = words[type], .size = strlen(words[type])};
+    tm_ascend_overlap_add(&d->overlap, &part, end - begin);
     return TM_OK;
 }
 
@@ -85,7 +85,7 @@ static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
     static const char described[] = "{" TM_DEVICE_KIND "NPU\"," TM_OWN_CLOCK "}";
     static const char *const rank[] = {"rankId"}, *const host[] = {"hostName"};
     static const char *const metadata[] = {"name", "value"};
-    static const char *const lane[] = {"startNs", "endNs", "type"};
+    static const char *const part[] = {"startNs", "endNs", "type"};
     d->trace->metadata = tm_names_intern_string(d->names, described);
     if (d->trace->metadata == TM_NAME_FAILED)
         return tm_fail_memory(err);
@@ -97,20 +97,20 @@ static tm_status read_facts(tm_ascend_db *d, tm_error *err) {
     set_world_size(d);
     if (d->trace->rank < 0)
         d->trace->rank = tm_ascend_rank_of(d->db.path);
-    return tm_ascend_db_scan(d, &(tm_db_query){"OVERLAP_ANALYSIS", lane, 3, NULL, NULL}, each_lane,
+    return tm_ascend_db_scan(d, &(tm_db_query){"OVERLAP_ANALYSIS", part, 3, NULL, NULL}, each_part,
                              err);
 }
 
 /* Links calls with the work that they launched, and compares sums of the trace with the profiler's
  * own. */
 static tm_status finish(tm_ascend_db *d, tm_error *err) {
-    tm_ascend_lanes own;
-    if (!tm_ascend_lanes_of(d->trace, &own))
+    tm_ascend_overlap own;
+    if (!tm_ascend_overlap_of(d->trace, &own))
         return tm_fail_memory(err);
     /* If there are several devices, the profiler's sums are per device, so they are not
      * compared. */
     if (d->device != TM_ASCEND_DB_SEVERAL)
-        d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_lanes_differ(&d->lanes, &own);
+        d->trace->counts[TM_COUNT_OTHER_SUMS] = tm_ascend_overlap_differ(&d->overlap, &own);
     TM_TRY(tm_ascend_count_peers(d->trace, d->names, &d->mesh, err));
     return tm_ascend_flows_link(&d->flows, d->trace, d->names, err);
 }
@@ -173,7 +173,7 @@ const tm_format tm_format_ascend_db = {
     .in_folders = in_folders,
     .by_path = true,
     .sniff = tm_db_sniff,
-    .claims = ascend_db_claims,
+    .accepts = ascend_db_accepts,
     .read = ascend_db_read,
     .is_covered = tm_ascend_msprof_is_covered,
     .advice_unknown_group =

@@ -5,7 +5,7 @@
 #include "ascend_db_groups.h"
 #include "ascend_db_strings.h"
 #include "readers/ascend/ascend_flows.h"
-#include "readers/ascend/ascend_lanes.h"
+#include "readers/ascend/ascend_overlap.h"
 #include "timeline/trace.h"
 #include "tmerge/source.h"
 
@@ -37,7 +37,7 @@ typedef struct tm_ascend_db {
     tm_vec stacks;
     tm_vec scratch; /* vector of char */
     tm_ascend_flows flows;
-    tm_ascend_lanes lanes; /* the profiler's own sums */
+    tm_ascend_overlap overlap; /* the profiler's own sums */
     /* device of the tasks; -1 if unknown; TM_ASCEND_DB_SEVERAL if there are several */
     int32_t device;
     int64_t n_rows, n_done; /* approximate number of rows, and rows read so far */

@@ -41,7 +41,7 @@ static tm_status list_sets(const tm_db *db, tm_vec *sets, tm_error *err) {
     return status;
 }
 
-bool tm_rocpd_claims(const char *path) {
+bool tm_rocpd_accepts(const char *path) {
     tm_vec sets = TM_VEC(tm_rocpd_set);
     tm_db db;
     if (tm_db_open(path, &db, NULL) != TM_OK)

@@ -42,7 +42,7 @@ typedef struct tm_rocpd_document {
 } tm_rocpd_document;
 
 /** Whether the file at a path is a rocpd database. Also false if the file cannot be read. */
-bool tm_rocpd_claims(const char *path);
+bool tm_rocpd_accepts(const char *path);
 
 /** Implements tm_rocprof_document for rocpd. */
 tm_status tm_rocpd_document_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,

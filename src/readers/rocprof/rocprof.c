@@ -36,7 +36,7 @@ static bool rocprof_is_covered(const char *path, const char *other) {
     const char *end = strstr(path, own_end);
     for (const char *next = end; next; next = strstr(next + 1, own_end))
         end = next;
-    if (!end || !tm_format_rocpd.claims) /* a build may not contain the reader of rocpd */
+    if (!end || !tm_format_rocpd.accepts) /* a build may not contain the reader of rocpd */
         return false;
     const char *packed = end + sizeof own_end - 1;
     size_t stem = (size_t)(end - path);

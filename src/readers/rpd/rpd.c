@@ -28,7 +28,7 @@ const tm_format tm_format_rpd = {
                    "sizes of copies are recorded modulo 4 GiB.",
     .by_path = true,
     .sniff = tm_db_sniff,
-    .claims = tm_rpd_claims,
+    .accepts = tm_rpd_accepts,
     .read = rpd_read,
     .list_units = rpd_list_units,
     .read_unit = rpd_read_unit,

@@ -57,7 +57,7 @@ typedef struct document {
 } document;
 
 /* Whether the database has RPD's tables. (rocpd's tables have the same names with a suffix.) */
-bool tm_rpd_claims(const char *path) {
+bool tm_rpd_accepts(const char *path) {
     bool calls = false, operations = false;
     tm_db db;
     if (tm_db_open(path, &db, NULL) != TM_OK)

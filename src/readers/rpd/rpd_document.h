@@ -7,7 +7,7 @@
 
 /** Whether the file at a path is a database of rocmProfileData. Also false if the file cannot be
  * read. */
-bool tm_rpd_claims(const char *path);
+bool tm_rpd_accepts(const char *path);
 
 /** Implements tm_rocprof_document for rocmProfileData. */
 tm_status tm_rpd_document_read(tm_source *source, const tm_rocprof_sink *sink, bool *cut,

@@ -1,5 +1,5 @@
 /* Adds the edges into the starts and ends of host calls. */
-#include "maker.h"
+#include "builder.h"
 
 #include <stdlib.h>
 
@@ -43,8 +43,8 @@ typedef struct thread {
 } thread;
 
 typedef struct host_walk {
-    tm_maker *m;
-    const tm_part_event *events; /* borrowed from tm_draft */
+    tm_builder *m;
+    const tm_part_event *events; /* borrowed from tm_graph_input */
     const tm_part_call *calls;
     thread *threads; /* owned; by track */
     /* owned; [tracks] for each track, the event that was launched last so far, or TM_NO_PART */
@@ -114,9 +114,9 @@ static uint32_t *order_by_end(const tm_vec *parts, size_t offset) {
 /* Returns how many events had ended by @p ns. Sorts the events on first use, because most ranks
  * need no order by end. */
 static size_t n_ended_by(host_walk *w, int64_t ns) {
-    size_t low = 0, high = w->m->draft->events.n;
+    size_t low = 0, high = w->m->input->events.n;
     if (!w->ended)
-        w->ended = order_by_end(&w->m->draft->events, offsetof(tm_part_event, end_ns));
+        w->ended = order_by_end(&w->m->input->events, offsetof(tm_part_event, end_ns));
     w->failed = w->failed || !w->ended;
     if (w->failed)
         return 0;
@@ -145,7 +145,7 @@ static bool add_early_wait(host_walk *w, uint32_t event, const tm_part_call *cal
     while (event != TM_NO_PART && event_at(w, event)->begin_ns >= call->end_ns)
         event = event_at(w, event)->before;
     return event == TM_NO_PART || event_at(w, event)->end_ns <= call->begin_ns ||
-           tm_maker_end(w->m, event, call->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC);
+           tm_builder_end(w->m, event, call->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC);
 }
 
 static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call) {
@@ -155,21 +155,21 @@ static bool add_wait_for(host_walk *w, uint32_t event, const tm_part_call *call)
     if (e->end_ns > call->end_ns)
         return add_early_wait(w, event, call);
     const tm_cause cause = {tm_event_end(event), e->end_ns, WAITING_CALL_NS, TM_EDGE_SYNC};
-    return tm_maker_cause(w->m, &cause);
+    return tm_builder_cause(w->m, &cause);
 }
 
 /* Returns how long calls of a name take if they do not wait [ns]. This is the SHORT_SHARE quantile
  * of their lengths. The quantile is low, because most launches wait if the queue is full. Computed
  * on first use. */
 static int64_t usual_length(host_walk *w, uint32_t name) {
-    const uint32_t *names = w->m->draft->timeline->name;
+    const uint32_t *names = w->m->input->timeline->name;
     size_t known = w->usual_names.keys.n;
     int64_t *usual = tm_keys_value(&w->usual_names, &w->usual, &name);
     if (usual && w->usual_names.keys.n == known)
         return *usual;
     tm_vec lengths = TM_VEC(int64_t);
     w->failed = w->failed || !usual;
-    for (size_t i = 0; i < w->m->draft->calls.n && !w->failed; i++) {
+    for (size_t i = 0; i < w->m->input->calls.n && !w->failed; i++) {
         int64_t length = w->calls[i].end_ns - w->calls[i].begin_ns;
         w->failed = names[w->calls[i].row] == name && !tm_vec_append(&lengths, &length, 1);
     }
@@ -186,7 +186,7 @@ static int64_t usual_length(host_walk *w, uint32_t name) {
 
 /* Computes `ahead` and `n_launches`. False when out of memory. */
 static bool count_ahead(host_walk *w) {
-    const size_t n = w->m->draft->calls.n;
+    const size_t n = w->m->input->calls.n;
     ending *ends = malloc((n + 1) * sizeof *ends);
     w->ahead = calloc(n + 1, 2 * sizeof *w->ahead);
     w->n_launches = w->ahead ? w->ahead + n + 1 : NULL;
@@ -225,7 +225,7 @@ static bool was_full(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     int64_t length = call->end_ns - call->begin_ns;
     if (length <= FULL_NS || call->launched == TM_NO_PART ||
-        length <= FULL_TIMES * usual_length(w, w->m->draft->timeline->name[call->row]))
+        length <= FULL_TIMES * usual_length(w, w->m->input->timeline->name[call->row]))
         return false;
     uint32_t last = ended_by(w, call->end_ns);
     if (last == TM_NO_PART || event_at(w, last)->end_ns < call->end_ns - FULL_BEFORE_NS)
@@ -249,7 +249,7 @@ static bool add_waits(host_walk *w, uint32_t c) {
     const tm_asked *asked;
     switch ((tm_call_class_kind)call->kind) {
     case TM_CALL_WAITS_DEVICE:
-        for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++)
+        for (size_t k = 0; k < w->m->input->timeline->n_tracks; k++)
             if (!add_wait_for(w, w->last_event[k], call))
                 return false;
         return true;
@@ -280,15 +280,15 @@ static bool add_end(host_walk *w, uint32_t c) {
         length = WAITING_CALL_NS;
     const tm_new_edge edge = {
         .ns = length, .peer_ns = length, .from = tm_call_begin(w->m, c), .kind = TM_EDGE_CALL};
-    return tm_maker_edge(w->m, tm_call_end(w->m, c), &edge) &&
-           (w->m->causes.n == 0 || tm_maker_settle(w->m, tm_call_end(w->m, c), call->end_ns));
+    return tm_builder_edge(w->m, tm_call_end(w->m, c), &edge) &&
+           (w->m->causes.n == 0 || tm_builder_settle(w->m, tm_call_end(w->m, c), call->end_ns));
 }
 
 /* Finds the longest time without events on the thread of a call. Searches between @p since and the
  * start of the call. Sets [*from, *to) to the time found. */
 static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int64_t *from,
                       int64_t *to) {
-    const tm_timeline *t = w->m->draft->timeline;
+    const tm_timeline *t = w->m->input->timeline;
     thread *at = &w->threads[call->thread];
     int64_t shift = call->begin_ns - t->begin_ns[call->row];
     *from = *to = since;
@@ -309,9 +309,9 @@ static void find_dark(host_walk *w, const tm_part_call *call, int64_t since, int
 /* Returns the spans on a call's thread that started before the call, except spans that had ended
  * when the thread's previous call started. */
 static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *call, size_t *n) {
-    const tm_part_span *spans = w->m->draft->spans.data;
+    const tm_part_span *spans = w->m->input->spans.data;
     thread *at = &w->threads[call->thread];
-    size_t all = w->m->draft->spans.n, i = at->span, end;
+    size_t all = w->m->input->spans.n, i = at->span, end;
     while (i < all && spans[i].thread == call->thread && at->last_call != TM_NO_PART &&
            spans[i].end_ns <= call_at(w, at->last_call)->begin_ns)
         i++;
@@ -325,7 +325,7 @@ static const tm_part_span *spans_before(const host_walk *w, const tm_part_call *
 /* Of all events launched so far, returns the event that ends last; TM_NO_PART if there is none. */
 static uint32_t last_to_end(const host_walk *w) {
     uint32_t found = TM_NO_PART;
-    for (size_t k = 0; k < w->m->draft->timeline->n_tracks; k++) {
+    for (size_t k = 0; k < w->m->input->timeline->n_tracks; k++) {
         const uint32_t last = w->last_event[k];
         if (last != TM_NO_PART &&
             (found == TM_NO_PART || event_at(w, last)->end_ns > event_at(w, found)->end_ns))
@@ -419,13 +419,13 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
                         .kind = TM_EDGE_HOST};
     uint32_t last = find_wait(w, call, since, &dark, &lit);
     const bool known = last != TM_NO_PART;
-    if (!known && !w->of_cpu && !w->m->draft->syncs)
+    if (!known && !w->of_cpu && !w->m->input->syncs)
         count_blocked(w, call, since);
     /* a thread of a CPU rank waits between its operators */
     if (!known && w->of_cpu && edge.ns > DARK_NS) {
         dark = since;
         lit = call->begin_ns;
-    } else if (!known && !w->m->draft->syncs && edge.ns > DARK_NS)
+    } else if (!known && !w->m->input->syncs && edge.ns > DARK_NS)
         find_dark(w, call, since, &dark, &lit);
     /* If the calls are of different steps, the host may have waited for an event of the earlier
      * step. */
@@ -448,10 +448,10 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
         wait.from = tm_event_end(last);
         const bool sure = known || (w->of_cpu && is_prompt(lit - dark, lit - end));
         wait.over_ns = sure ? 0 : lit - dark;
-        if (!tm_maker_edge(w->m, tm_call_begin(w->m, c), &wait))
+        if (!tm_builder_edge(w->m, tm_call_begin(w->m, c), &wait))
             return false;
     }
-    return tm_maker_edge(w->m, tm_call_begin(w->m, c), &edge);
+    return tm_builder_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
 /* Returns the call that leads to call @p c. This is the previous call of its thread, or the rank's
@@ -459,7 +459,7 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
  * back). */
 static uint32_t source_of(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
-    while (w->n_ended < w->m->draft->calls.n &&
+    while (w->n_ended < w->m->input->calls.n &&
            call_at(w, w->by_end[w->n_ended])->end_ns <= call->begin_ns && w->by_end[w->n_ended] < c)
         w->n_ended++;
     uint32_t before = w->threads[call->thread].last_call;
@@ -486,30 +486,30 @@ static void pass_event(host_walk *w, uint32_t i) {
     w->latest_event = i;
 }
 
-bool tm_maker_calls(tm_maker *m) {
-    size_t n_tracks = m->draft->timeline->n_tracks;
+bool tm_builder_calls(tm_builder *m) {
+    size_t n_tracks = m->input->timeline->n_tracks;
     host_walk w = {
         .m = m,
-        .events = m->draft->events.data,
-        .calls = m->draft->calls.data,
+        .events = m->input->events.data,
+        .calls = m->input->calls.data,
         .last_event = calloc(n_tracks + 1, sizeof *w.last_event),
         .threads = calloc(n_tracks + 1, sizeof *w.threads),
         .latest_event = TM_NO_PART,
         .usual_names = TM_KEYS(uint32_t),
         .usual = TM_VEC(int64_t),
-        .by_end = order_by_end(&m->draft->calls, offsetof(tm_part_call, end_ns)),
-        .of_cpu = tm_timeline_is_of_cpu(m->draft->timeline),
+        .by_end = order_by_end(&m->input->calls, offsetof(tm_part_call, end_ns)),
+        .of_cpu = tm_timeline_is_of_cpu(m->input->timeline),
     };
     bool ok = w.last_event && w.threads && w.by_end;
     for (size_t k = 0; k < n_tracks && ok; k++) {
         w.last_event[k] = TM_NO_PART;
-        w.threads[k] = (thread){TM_NO_PART, m->draft->timeline->tracks[k].first, INT64_MIN, 0};
+        w.threads[k] = (thread){TM_NO_PART, m->input->timeline->tracks[k].first, INT64_MIN, 0};
     }
-    for (size_t i = m->draft->spans.n; i > 0 && ok; i--)
-        w.threads[((const tm_part_span *)m->draft->spans.data)[i - 1].thread].span = i - 1;
+    for (size_t i = m->input->spans.n; i > 0 && ok; i--)
+        w.threads[((const tm_part_span *)m->input->spans.data)[i - 1].thread].span = i - 1;
     uint32_t next = 0;
-    for (uint32_t c = 0; c < m->draft->calls.n && ok; c++) {
-        for (; next < m->draft->events.n; next++) {
+    for (uint32_t c = 0; c < m->input->calls.n && ok; c++) {
+        for (; next < m->input->events.n; next++) {
             uint32_t call = event_at(&w, next)->call;
             int64_t launch =
                 call == TM_NO_PART ? event_at(&w, next)->begin_ns : call_at(&w, call)->begin_ns;

@@ -1,5 +1,5 @@
 /* Adds the edges into the starts and ends of GPU events. */
-#include "maker.h"
+#include "builder.h"
 
 #include <stdlib.h>
 
@@ -28,18 +28,18 @@ static const int64_t EARLY_NS = 20000;
 
 /* Measures launch_ns and gap_ns. Leaves out events that waited for other streams, and
  * communication, which depends on other ranks. */
-static bool measure_lags(tm_maker *m) {
+static bool measure_lags(tm_builder *m) {
     const tm_part_wait *waits = m->waits->data;
     size_t next_wait = 0;
-    const tm_part_event *events = m->draft->events.data;
-    const tm_part_call *calls = m->draft->calls.data;
-    int64_t *launches = malloc((m->draft->events.n + 1) * sizeof *launches);
-    int64_t *gaps = malloc((m->draft->events.n + 1) * sizeof *gaps);
+    const tm_part_event *events = m->input->events.data;
+    const tm_part_call *calls = m->input->calls.data;
+    int64_t *launches = malloc((m->input->events.n + 1) * sizeof *launches);
+    int64_t *gaps = malloc((m->input->events.n + 1) * sizeof *gaps);
     size_t n_launches = 0, n_gaps = 0;
     const bool ok = launches && gaps;
-    for (size_t i = 0; i < m->draft->events.n && ok; i++) {
+    for (size_t i = 0; i < m->input->events.n && ok; i++) {
         const tm_part_event *e = &events[i];
-        bool communicates = m->draft->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
+        bool communicates = m->input->timeline->role[e->row] == TM_ROLE_COMMUNICATION;
         bool waited = next_wait < m->waits->n && waits[next_wait].event == i;
         while (next_wait < m->waits->n && waits[next_wait].event == i)
             next_wait++;
@@ -62,19 +62,19 @@ static bool measure_lags(tm_maker *m) {
     return ok;
 }
 
-static uint8_t work_of(const tm_maker *m, const tm_part_event *e) {
-    uint8_t role = m->draft->timeline->role[e->row];
+static uint8_t work_of(const tm_builder *m, const tm_part_event *e) {
+    uint8_t role = m->input->timeline->role[e->row];
     return role == TM_ROLE_COMPUTE         ? TM_EDGE_COMPUTE
            : role == TM_ROLE_COMMUNICATION ? TM_EDGE_COMM
                                            : TM_EDGE_COPY;
 }
 
 /* Returns the index of the first participation whose event is @p row or later. */
-static size_t first_visit(const tm_maker *m, uint32_t row) {
-    size_t low = 0, high = m->n_visits;
+static size_t first_participant(const tm_builder *m, uint32_t row) {
+    size_t low = 0, high = m->n_participants;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (m->visits[middle].event < row)
+        if (m->participants[middle].event < row)
             low = middle + 1;
         else
             high = middle;
@@ -82,41 +82,41 @@ static size_t first_visit(const tm_maker *m, uint32_t row) {
     return low;
 }
 
-bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
-    const tm_part_event *source = (const tm_part_event *)m->draft->events.data + u;
+bool tm_builder_end(tm_builder *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind) {
+    const tm_part_event *source = (const tm_part_event *)m->input->events.data + u;
     tm_cause cause = {tm_event_end(u), source->end_ns, usual_ns, kind};
     if (source->end_ns > ns || (source->end_ns == ns && source->begin_ns == ns)) {
         uint8_t work = work_of(m, source);
-        size_t v = work == TM_EDGE_COMM ? first_visit(m, source->row) : m->n_visits;
+        size_t v = work == TM_EDGE_COMM ? first_participant(m, source->row) : m->n_participants;
         cause = (tm_cause){tm_event_begin(u), source->begin_ns, 0, work};
-        if (v < m->n_visits && m->visits[v].event == source->row) {
-            cause.from = TM_FROM_VISIT + (uint32_t)v;
-            cause.from_ns = m->visits[v].last_ns;
+        if (v < m->n_participants && m->participants[v].event == source->row) {
+            cause.from = TM_FROM_OPERATION + (uint32_t)v;
+            cause.from_ns = m->participants[v].last_ns;
             cause.kind = source->end_ns - ns <= TM_PAIR_SLACK_NS ? TM_EDGE_TRANSFER : kind;
         }
         cause.usual_ns = ns - cause.from_ns;
     }
-    return cause.from_ns > ns || tm_maker_cause(m, &cause);
+    return cause.from_ns > ns || tm_builder_cause(m, &cause);
 }
 
 /* If the start of an event is unexplained, adds as causes the operations that ended shortly before
  * it and that lack the rank's kernel. */
-static bool add_missing(tm_maker *m, int64_t ns) {
-    size_t v = m->n_named, behind = m->n_visits;
-    if (v == behind || tm_maker_lag(m, ns) <= MISSING_LAG_NS)
+static bool add_missing(tm_builder *m, int64_t ns) {
+    size_t v = m->n_named, behind = m->n_participants;
+    if (v == behind || tm_builder_lag(m, ns) <= MISSING_LAG_NS)
         return true;
     while (v < behind) { /* finds the first operation that did not end too early */
         size_t middle = v + (behind - v) / 2;
-        if (m->visits[middle].end_ns < ns - MISSING_BEHIND_NS)
+        if (m->participants[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;
         else
             behind = middle;
     }
-    for (; v < m->n_visits && m->visits[v].end_ns <= ns; v++) {
-        const tm_replay_visit *visit = &m->visits[v];
-        const tm_cause cause = {TM_FROM_VISIT + (uint32_t)v, visit->last_ns,
-                                visit->end_ns - visit->last_ns + WAIT_NS, TM_EDGE_WAIT};
-        if (!tm_maker_cause(m, &cause))
+    for (; v < m->n_participants && m->participants[v].end_ns <= ns; v++) {
+        const tm_replay_participant *participant = &m->participants[v];
+        const tm_cause cause = {TM_FROM_OPERATION + (uint32_t)v, participant->last_ns,
+                                participant->end_ns - participant->last_ns + WAIT_NS, TM_EDGE_WAIT};
+        if (!tm_builder_cause(m, &cause))
             return false;
     }
     return true;
@@ -124,57 +124,60 @@ static bool add_missing(tm_maker *m, int64_t ns) {
 
 /* Returns whether an event can have only the two usual causes: the previous event on its stream,
  * and the call that launched it. */
-static bool is_usual(const tm_maker *m, const tm_part_event *e) {
-    const tm_part_event *events = m->draft->events.data;
-    const tm_part_call *calls = m->draft->calls.data;
+static bool is_usual(const tm_builder *m, const tm_part_event *e) {
+    const tm_part_event *events = m->input->events.data;
+    const tm_part_call *calls = m->input->calls.data;
     return e->before != TM_NO_PART && events[e->before].end_ns < e->begin_ns &&
            e->call != TM_NO_PART && calls[e->call].begin_ns <= e->begin_ns &&
-           m->n_named == m->n_visits;
+           m->n_named == m->n_participants;
 }
 
-static bool add_usual(tm_maker *m, uint32_t i) {
-    const tm_part_event *events = m->draft->events.data, *e = &events[i];
-    const tm_part_call *calls = m->draft->calls.data;
+static bool add_usual(tm_builder *m, uint32_t i) {
+    const tm_part_event *events = m->input->events.data, *e = &events[i];
+    const tm_part_call *calls = m->input->calls.data;
     const tm_cause causes[] = {
         {tm_event_end(e->before), events[e->before].end_ns, m->gap_ns, TM_EDGE_GAP},
         {tm_call_begin(m, e->call), calls[e->call].begin_ns, m->launch_ns, TM_EDGE_LAUNCH}};
-    return tm_maker_lead(m, tm_event_begin(i), e->begin_ns, causes, 2);
+    return tm_builder_lead(m, tm_event_begin(i), e->begin_ns, causes, 2);
 }
 
-static bool add_begin(tm_maker *m, uint32_t i, size_t *next_wait) {
-    const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
+static bool add_begin(tm_builder *m, uint32_t i, size_t *next_wait) {
+    const tm_part_event *e = (const tm_part_event *)m->input->events.data + i;
     const tm_part_wait *waits = m->waits->data;
     if ((*next_wait == m->waits->n || waits[*next_wait].event != i) && is_usual(m, e))
         return add_usual(m, i);
     for (; *next_wait < m->waits->n && waits[*next_wait].event == i; ++*next_wait)
-        if (!tm_maker_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
+        if (!tm_builder_end(m, waits[*next_wait].source, e->begin_ns, WAIT_NS, TM_EDGE_WAIT))
             return false;
-    if (e->before != TM_NO_PART && !tm_maker_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
+    if (e->before != TM_NO_PART &&
+        !tm_builder_end(m, e->before, e->begin_ns, m->gap_ns, TM_EDGE_GAP))
         return false;
     if (e->call != TM_NO_PART) {
-        const tm_part_call *call = (const tm_part_call *)m->draft->calls.data + e->call;
+        const tm_part_call *call = (const tm_part_call *)m->input->calls.data + e->call;
         const tm_cause cause = {tm_call_begin(m, e->call), call->begin_ns, m->launch_ns,
                                 TM_EDGE_LAUNCH};
-        if (call->begin_ns <= e->begin_ns && !tm_maker_cause(m, &cause))
+        if (call->begin_ns <= e->begin_ns && !tm_builder_cause(m, &cause))
             return false;
     }
-    return add_missing(m, e->begin_ns) && tm_maker_settle(m, tm_event_begin(i), e->begin_ns);
+    return add_missing(m, e->begin_ns) && tm_builder_settle(m, tm_event_begin(i), e->begin_ns);
 }
 
 /* Adds the edges into the end of an event. If the event is part of operations, there is an edge
  * from each operation. Otherwise, there is one edge from the event's start. */
-static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, size_t n) {
-    const tm_part_event *e = (const tm_part_event *)m->draft->events.data + i;
+static bool add_work(tm_builder *m, uint32_t i, const tm_replay_participant *participants,
+                     size_t n) {
+    const tm_part_event *e = (const tm_part_event *)m->input->events.data + i;
     bool led = false;
     for (size_t v = 0; v < n; v++) {
-        const tm_new_edge edge = {.ns = e->end_ns - visits[v].last_ns,
-                                  .peer_ns = visits[v].usual_ns,
-                                  .from = TM_FROM_VISIT + (uint32_t)(&visits[v] - m->visits),
+        const tm_new_edge edge = {.ns = e->end_ns - participants[v].last_ns,
+                                  .peer_ns = participants[v].usual_ns,
+                                  .from = TM_FROM_OPERATION +
+                                          (uint32_t)(&participants[v] - m->participants),
                                   .kind = TM_EDGE_TRANSFER};
         if (edge.ns < 0)
             continue;
         led = true;
-        if (!tm_maker_edge(m, tm_event_end(i), &edge))
+        if (!tm_builder_edge(m, tm_event_end(i), &edge))
             return false;
     }
     if (led)
@@ -184,22 +187,22 @@ static bool add_work(tm_maker *m, uint32_t i, const tm_replay_visit *visits, siz
                               .peer_ns = e->end_ns - e->begin_ns,
                               .from = tm_event_begin(i),
                               .kind = work};
-    return tm_maker_edge(m, tm_event_end(i), &edge);
+    return tm_builder_edge(m, tm_event_end(i), &edge);
 }
 
-bool tm_maker_events(tm_maker *m) {
-    const tm_part_event *events = m->draft->events.data;
+bool tm_builder_events(tm_builder *m) {
+    const tm_part_event *events = m->input->events.data;
     size_t next_wait = 0;
     bool ok = measure_lags(m);
-    m->n_named = first_visit(m, TM_NO_EVENT);
-    for (uint32_t i = 0; i < m->draft->events.n && ok; i++) {
+    m->n_named = first_participant(m, TM_NO_EVENT);
+    for (uint32_t i = 0; i < m->input->events.n && ok; i++) {
         size_t v = 0, n = 0;
-        if (m->draft->timeline->role[events[i].row] == TM_ROLE_COMMUNICATION) {
-            v = first_visit(m, events[i].row);
-            while (v + n < m->n_visits && m->visits[v + n].event == events[i].row)
+        if (m->input->timeline->role[events[i].row] == TM_ROLE_COMMUNICATION) {
+            v = first_participant(m, events[i].row);
+            while (v + n < m->n_participants && m->participants[v + n].event == events[i].row)
                 n++;
         }
-        ok = add_begin(m, i, &next_wait) && add_work(m, i, m->visits + v, n);
+        ok = add_begin(m, i, &next_wait) && add_work(m, i, m->participants + v, n);
     }
     return ok;
 }

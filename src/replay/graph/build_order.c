@@ -1,5 +1,5 @@
 /* Sorts a graph's nodes by time, and its edges by target node. */
-#include "maker.h"
+#include "builder.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -34,22 +34,22 @@ typedef struct part_time {
 
 /* Returns the number of items that have only one node. These are the ends of steps, and the end of
  * the warm-up. */
-static size_t ends_of(const tm_maker *m) {
-    return m->draft->timeline->n_steps + m->draft->warm_up;
+static size_t ends_of(const tm_builder *m) {
+    return m->input->timeline->n_steps + m->input->warm_up;
 }
 
-static part_time time_of(const tm_maker *m, size_t part) {
-    if (part < m->draft->events.n) {
-        const tm_part_event *e = (const tm_part_event *)m->draft->events.data + part;
+static part_time time_of(const tm_builder *m, size_t part) {
+    if (part < m->input->events.n) {
+        const tm_part_event *e = (const tm_part_event *)m->input->events.data + part;
         return (part_time){e->begin_ns, e->end_ns};
     }
-    const tm_part_call *c = (const tm_part_call *)m->draft->calls.data + part - m->draft->events.n;
+    const tm_part_call *c = (const tm_part_call *)m->input->calls.data + part - m->input->events.n;
     return (part_time){c->begin_ns, c->end_ns};
 }
 
 /* Finds the time at which each step ends. It is the latest time of all sources of edges into the
  * step's end. The end of the warm-up comes last. */
-static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
+static void find_step_ends(const tm_builder *m, size_t parts, int64_t *ends) {
     const tm_loose_edge *edges = m->edges.data;
     for (size_t i = 0; i < m->edges.n; i++) {
         if (edges[i].to < 2 * parts)
@@ -62,8 +62,8 @@ static void find_step_ends(const tm_maker *m, size_t parts, int64_t *ends) {
 }
 
 /* Sets the sort keys of all nodes. The ends of steps come last. */
-static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key *keys) {
-    const size_t events = m->draft->events.n, parts = events + m->draft->calls.n;
+static void fill_keys(const tm_builder *m, const int64_t *step_ends, tm_order_key *keys) {
+    const size_t events = m->input->events.n, parts = events + m->input->calls.n;
     const tm_graph_step *steps = m->graph->steps.data;
     int64_t first = INT64_MAX;
     for (size_t p = 0; p < parts; p++)
@@ -83,8 +83,8 @@ static void fill_keys(const tm_maker *m, const int64_t *step_ends, tm_order_key 
 
 /* Sorts the nodes, and sets their times and parts in the graph. Sets (*place)[part] to the part's
  * node. */
-static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
-    const size_t parts = m->draft->events.n + m->draft->calls.n;
+static tm_status order_nodes(tm_builder *m, uint32_t **place, tm_error *err) {
+    const size_t parts = m->input->events.n + m->input->calls.n;
     const size_t n_steps = ends_of(m), n = 2 * parts + m->graph->steps.n;
     tm_graph *g = m->graph;
     tm_order_key *keys = malloc((n + 1) * sizeof *keys);
@@ -121,14 +121,14 @@ static tm_status order_nodes(tm_maker *m, uint32_t **place, tm_error *err) {
 }
 
 static bool is_node(uint32_t from) {
-    return from != TM_FROM_ROOT && !(from & TM_FROM_VISIT);
+    return from != TM_FROM_ROOT && !(from & TM_FROM_OPERATION);
 }
 
 /* Returns an array [parts + 1] with the index of the first edge that leads to each part. Returns
  * NULL when out of memory. */
-static uint32_t *find_first(const tm_maker *m) {
+static uint32_t *find_first(const tm_builder *m) {
     const tm_loose_edge *edges = m->edges.data;
-    const size_t parts = 2 * (m->draft->events.n + m->draft->calls.n) + ends_of(m);
+    const size_t parts = 2 * (m->input->events.n + m->input->calls.n) + ends_of(m);
     uint32_t *first = calloc(parts + 1, sizeof *first), at = 0;
     for (size_t part = 0; part < parts && first; part++) {
         first[part] = at;
@@ -144,7 +144,7 @@ static uint32_t *find_first(const tm_maker *m) {
 /* Copies the edges that lead to a node, which are [first, behind) in @p m, into the graph, from
  * index *n on. Advances *n. Leaves out edges whose source is a later node. If the copied edges do
  * not explain the node's recorded time, adds an edge from the root. False when out of memory. */
-static bool place_into(const tm_maker *m, uint32_t node, uint32_t first, uint32_t behind,
+static bool place_into(const tm_builder *m, uint32_t node, uint32_t first, uint32_t behind,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;
     tm_graph *g = m->graph;
@@ -189,7 +189,7 @@ static bool resize_edges(tm_graph *g, size_t n) {
 /* Sets the edges of all nodes. The graph first has room only for the edges in @p m. It gets more
  * room when edges from the root are added, which is rare.
  * @param first  see find_first */
-static bool place_all(tm_maker *m, const uint32_t *first, const uint32_t *place) {
+static bool place_all(tm_builder *m, const uint32_t *first, const uint32_t *place) {
     tm_graph *g = m->graph;
     size_t n = 0, room = m->edges.n;
     bool ok = resize_edges(g, room);
@@ -204,7 +204,7 @@ static bool place_all(tm_maker *m, const uint32_t *first, const uint32_t *place)
     return ok && resize_edges(g, n);
 }
 
-static bool place_edges(tm_maker *m, const uint32_t *place) {
+static bool place_edges(tm_builder *m, const uint32_t *place) {
     tm_graph *g = m->graph;
     uint32_t *first = find_first(m);
     g->first = malloc((g->n_nodes + 1) * sizeof *g->first);
@@ -216,20 +216,21 @@ static bool place_edges(tm_maker *m, const uint32_t *place) {
     return ok;
 }
 
-tm_status tm_maker_order(tm_maker *m, tm_error *err) {
+tm_status tm_builder_order(tm_builder *m, tm_error *err) {
     uint32_t *place;
-    tm_graph_visit *visits = m->graph->visits.data;
+    tm_graph_participant *participants = m->graph->participants.data;
     tm_graph_step *steps = m->graph->steps.data;
     tm_status status = order_nodes(m, &place, err);
     if (status == TM_OK)
         status = place_edges(m, place) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK) {
-        const tm_part_event *events = m->draft->events.data;
-        uint32_t *node_of = calloc(m->draft->timeline->n_events + 1, sizeof *node_of);
-        for (uint32_t i = 0; i < m->draft->events.n && node_of; i++)
+        const tm_part_event *events = m->input->events.data;
+        uint32_t *node_of = calloc(m->input->timeline->n_events + 1, sizeof *node_of);
+        for (uint32_t i = 0; i < m->input->events.n && node_of; i++)
             node_of[events[i].row] = place[tm_event_begin(i)];
-        for (size_t v = 0; v < m->graph->visits.n && node_of; v++)
-            visits[v].node = visits[v].event == TM_NO_EVENT ? TM_NO_NODE : node_of[visits[v].event];
+        for (size_t v = 0; v < m->graph->participants.n && node_of; v++)
+            participants[v].node =
+                participants[v].event == TM_NO_EVENT ? TM_NO_NODE : node_of[participants[v].event];
         for (size_t k = 0; k < m->graph->steps.n; k++)
             steps[k].node = place[steps[k].node];
         status = node_of ? TM_OK : tm_fail_memory(err);

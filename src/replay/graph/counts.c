@@ -21,18 +21,18 @@ bool tm_counts_add(tm_counts *counts, const tm_count_range *range) {
 }
 
 /* Returns the key of a name in a step; 0 if the step is not marked. */
-static uint64_t key_of(const tm_draft *draft, uint32_t name, int32_t step) {
-    const tm_step *of = step == TM_NO_STEP ? NULL : &draft->timeline->steps[step];
+static uint64_t key_of(const tm_graph_input *input, uint32_t name, int32_t step) {
+    const tm_step *of = step == TM_NO_STEP ? NULL : &input->timeline->steps[step];
     if (!of || !of->annotated)
         return 0;
-    const uint64_t words[3] = {(uint64_t)draft->stage, (uint64_t)of->number, name};
+    const uint64_t words[3] = {(uint64_t)input->stage, (uint64_t)of->number, name};
     return tm_hash_words(0, words, 3);
 }
 
-tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *err) {
-    const tm_part_count *v = draft->counts.data;
-    for (size_t i = 0; i < draft->counts.n; i++) {
-        const tm_count_range one = {key_of(draft, v[i].name, v[i].step), v[i].n, v[i].n};
+tm_status tm_counts_scan(const tm_graph_input *input, tm_counts *counts, tm_error *err) {
+    const tm_part_count *v = input->counts.data;
+    for (size_t i = 0; i < input->counts.n; i++) {
+        const tm_count_range one = {key_of(input, v[i].name, v[i].step), v[i].n, v[i].n};
         if (one.key != 0 && !tm_counts_add(counts, &one))
             return tm_fail_memory(err);
     }
@@ -46,7 +46,7 @@ typedef struct place {
 } place;
 
 typedef struct walk {
-    const tm_draft *draft;
+    const tm_graph_input *input;
     const tm_keys *uneven;
     /* owned; [steps + 1] element i + 1: number of communication events launched in step i so far */
     uint32_t *stretch;
@@ -55,8 +55,8 @@ typedef struct walk {
 } walk;
 
 static bool find_spot(walk *w, uint32_t row, int32_t step, uint32_t nth, tm_count_spot *out) {
-    const uint32_t name = w->draft->timeline->name[row];
-    const uint64_t key = key_of(w->draft, name, step);
+    const uint32_t name = w->input->timeline->name[row];
+    const uint64_t key = key_of(w->input, name, step);
     *out = (tm_count_spot){.nth = nth};
     if (key == 0 || tm_keys_find(w->uneven, &key) == TM_NO_KEY)
         return true;
@@ -68,12 +68,12 @@ static bool find_spot(walk *w, uint32_t row, int32_t step, uint32_t nth, tm_coun
 }
 
 static bool communicates(const walk *w, const tm_part_event *event) {
-    return w->draft->timeline->role[event->row] == TM_ROLE_COMMUNICATION;
+    return w->input->timeline->role[event->row] == TM_ROLE_COMMUNICATION;
 }
 
 static bool walk_events(walk *w, tm_count_spot *out) {
-    const tm_part_event *e = w->draft->events.data;
-    for (size_t i = 0; i < w->draft->events.n; i++) {
+    const tm_part_event *e = w->input->events.data;
+    for (size_t i = 0; i < w->input->events.n; i++) {
         out[i] = (tm_count_spot){.nth = e[i].nth};
         if (communicates(w, &e[i]))
             w->stretch[e[i].step + 1]++;
@@ -86,10 +86,10 @@ static bool walk_events(walk *w, tm_count_spot *out) {
 /* Sets the positions of calls that launched nothing. A call that launched an event needs no
  * position: the event's position is used. */
 static bool walk_calls(walk *w, tm_count_spot *out) {
-    const tm_part_event *e = w->draft->events.data, *const end = e + w->draft->events.n;
-    const tm_part_call *calls = w->draft->calls.data;
-    memset(w->stretch, 0, (w->draft->timeline->n_steps + 1) * sizeof *w->stretch);
-    for (size_t i = 0; i < w->draft->calls.n; i++) {
+    const tm_part_event *e = w->input->events.data, *const end = e + w->input->events.n;
+    const tm_part_call *calls = w->input->calls.data;
+    memset(w->stretch, 0, (w->input->timeline->n_steps + 1) * sizeof *w->stretch);
+    for (size_t i = 0; i < w->input->calls.n; i++) {
         const tm_part_call *c = &calls[i];
         for (; e < end &&
                (e->call == TM_NO_PART ? e->begin_ns : calls[e->call].begin_ns) < c->begin_ns;
@@ -101,12 +101,12 @@ static bool walk_calls(walk *w, tm_count_spot *out) {
     return true;
 }
 
-tm_count_spot *tm_counts_spots(const tm_draft *draft, const tm_keys *uneven) {
-    const size_t n = draft->events.n;
+tm_count_spot *tm_counts_spots(const tm_graph_input *input, const tm_keys *uneven) {
+    const size_t n = input->events.n;
     _Static_assert(TM_NO_STEP == -1, "it has the first place");
-    walk w = {draft, uneven, calloc(draft->timeline->n_steps + 1, sizeof *w.stretch),
+    walk w = {input, uneven, calloc(input->timeline->n_steps + 1, sizeof *w.stretch),
               TM_KEYS(place), TM_VEC(uint32_t)};
-    tm_count_spot *out = calloc(n + draft->calls.n + 1, sizeof *out);
+    tm_count_spot *out = calloc(n + input->calls.n + 1, sizeof *out);
     if (out && (!w.stretch || !walk_events(&w, out) || !walk_calls(&w, out + n))) {
         free(out);
         out = NULL;

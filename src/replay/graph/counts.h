@@ -28,7 +28,8 @@ void tm_counts_free(tm_counts *counts);
 bool tm_counts_add(tm_counts *counts, const tm_count_range *range) TM_MUST_CHECK;
 
 /** Adds how often a rank runs each name in each marked step. TM_OK; TM_ERR_FAULT. */
-tm_status tm_counts_survey(const tm_draft *draft, tm_counts *counts, tm_error *err) TM_MUST_CHECK;
+tm_status tm_counts_scan(const tm_graph_input *input, tm_counts *counts,
+                         tm_error *err) TM_MUST_CHECK;
 
 /** Position of an event or call among those of the same name. */
 typedef struct tm_count_spot {
@@ -43,6 +44,6 @@ typedef struct tm_count_spot {
  * @return        positions of the events, then of the calls. The caller owns the array. NULL when
  *                out of memory.
  */
-tm_count_spot *tm_counts_spots(const tm_draft *draft, const tm_keys *uneven) TM_MUST_CHECK;
+tm_count_spot *tm_counts_spots(const tm_graph_input *input, const tm_keys *uneven) TM_MUST_CHECK;
 
 #endif

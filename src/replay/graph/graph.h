@@ -60,20 +60,20 @@ enum {
                            this long time. Until ranks are compared, it is in peer_ns */
 };
 
-/** Values of tm_edge.from for sources that are not nodes. TM_FROM_ROOT is the root. TM_FROM_VISIT +
- * i is the participation with index i. */
+/** Values of tm_edge.from for sources that are not nodes. TM_FROM_ROOT is the root.
+ * TM_FROM_OPERATION + i is the participation with index i. */
 #define TM_FROM_ROOT UINT32_MAX
-#define TM_FROM_VISIT UINT32_C(0x80000000)
+#define TM_FROM_OPERATION UINT32_C(0x80000000)
 
 /** Step number of the warm-up. The warm-up is not a step: it is GPU work, such as loading a model,
  * that was launched before the first marked step and ended before that step started. If a job has
  * a warm-up, its first step counts from the time when the last rank started this step. Otherwise,
  * its first step counts from the job's first GPU event. The warm-up precedes all steps in graphs
  * and on paths. No table has a row for it. */
-#define TM_STEP_LEAD_IN (INT64_MIN + 1)
+#define TM_STEP_WARM_UP (INT64_MIN + 1)
 
-/** Value of tm_graph_visit.node if the rank's kernel is missing. The rank then does not arrive at
- * the operation, but continues after the operation. */
+/** Value of tm_graph_participant.node if the rank's kernel is missing. The rank then does not
+ * arrive at the operation, but continues after the operation. */
 #define TM_NO_NODE UINT32_MAX
 
 typedef struct tm_weight {
@@ -131,8 +131,8 @@ enum { TM_EDGE_NS = 1 << 27, TM_EDGE_MORE = 1 << 23 };
 #define TM_EDGE_FLAG_BITS 0x7fU
 
 typedef struct tm_edge {
-    uint32_t from;      /* source of the edge: an earlier node, TM_FROM_ROOT, or TM_FROM_VISIT + the
-                           index of a participation */
+    uint32_t from; /* source of the edge: an earlier node, TM_FROM_ROOT, or TM_FROM_OPERATION + the
+                      index of a participation */
     uint32_t ns : 28;   /* the recorded weight as a signed number of 28 bits, or TM_EDGE_NS if the
                            edge cannot store the weight */
     uint32_t kind : 4;  /* tm_edge_kind */
@@ -143,17 +143,17 @@ typedef struct tm_edge {
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
-typedef struct tm_graph_visit {
+typedef struct tm_graph_participant {
     uint64_t operation; /* id of the operation, unique in the job and equal on all members */
     int64_t last_ns; /* time of the last arrival (L), in ns since the root. Operations are ordered
                         by (last_ns, operation) */
     uint32_t node;   /* start of the rank's kernel, which is the rank's arrival at the operation; or
                         TM_NO_NODE */
     uint32_t event;  /* row of the kernel, or TM_NO_EVENT */
-} tm_graph_visit;
+} tm_graph_participant;
 
 /** The end of a step on the rank. It is a node at the time when the step's last GPU event ends. For
- * TM_STEP_LEAD_IN, it is the node from which the first step counts. */
+ * TM_STEP_WARM_UP, it is the node from which the first step counts. */
 typedef struct tm_graph_step {
     int64_t number;
     uint32_t node; /* the node has no event, and all edges into the node have weight 0 */
@@ -167,22 +167,22 @@ typedef struct tm_graph {
     uint32_t *event; /* [n_nodes] row in the timeline; TM_NO_EVENT for the end of a step. NULL until
                         tm_graph_set_events is called */
     /* [n_nodes] 2 x (index of the item), plus 1 if the node is the item's end. The items are the
-     * events of tm_draft, then the calls, then the steps. After ranks have been compared, `parts`
-     * is NULL unless there are batches. */
+     * events of tm_graph_input, then the calls, then the steps. After ranks have been compared,
+     * `parts` is NULL unless there are batches. */
     uint32_t *parts;
-    uint32_t *first;    /* [n_nodes + 1] the edges that lead to node v are edges[first[v]] to
-                           edges[first[v + 1] - 1]. NULL if the graph is closed */
-    tm_edge *edges;     /* every edge leads from an earlier node to a later node */
-    tm_weights apart;   /* weights that do not fit into their edges */
-    uint8_t *fixes;     /* [edges] the part of the user's scenario that applies to the edge, counted
-                           from 1; 0 if no part applies. NULL without a scenario */
-    tm_vec visits;      /* vector of tm_graph_visit, ascending in (last_ns, operation) */
-    tm_vec steps;       /* vector of tm_graph_step, ascending in number */
-    int64_t n_inferred; /* number of waits between streams that are not recorded, but inferred */
-    int64_t blocked_ns; /* host time in which the device was busy, if the trace does not record
-                           waits for the device. It is unknown whether the host worked or waited in
-                           this time */
-    bool in_batch;      /* the rank is replayed in a batch (job/batch.h), and this graph is empty */
+    uint32_t *first;  /* [n_nodes + 1] the edges that lead to node v are edges[first[v]] to
+                         edges[first[v + 1] - 1]. NULL if the graph is closed */
+    tm_edge *edges;   /* every edge leads from an earlier node to a later node */
+    tm_weights apart; /* weights that do not fit into their edges */
+    uint8_t *fixes;   /* [edges] the part of the user's scenario that applies to the edge, counted
+                         from 1; 0 if no part applies. NULL without a scenario */
+    tm_vec participants; /* vector of tm_graph_participant, ascending in (last_ns, operation) */
+    tm_vec steps;        /* vector of tm_graph_step, ascending in number */
+    int64_t n_inferred;  /* number of waits between streams that are not recorded, but inferred */
+    int64_t blocked_ns;  /* host time in which the device was busy, if the trace does not record
+                            waits for the device. It is unknown whether the host worked or waited in
+                            this time */
+    bool in_batch; /* the rank is replayed in a batch (job/batch.h), and this graph is empty */
 } tm_graph;
 
 void tm_graph_free(tm_graph *graph);
@@ -240,8 +240,10 @@ static inline int64_t tm_edge_usual_ns(const tm_edge *edge, const tm_weight *wei
 static inline int64_t tm_graph_source_ns(const tm_graph *graph, const tm_edge *edge) {
     if (edge->from == TM_FROM_ROOT)
         return 0;
-    if (edge->from & TM_FROM_VISIT)
-        return ((const tm_graph_visit *)graph->visits.data)[edge->from & ~TM_FROM_VISIT].last_ns;
+    if (edge->from & TM_FROM_OPERATION)
+        return ((const tm_graph_participant *)
+                    graph->participants.data)[edge->from & ~TM_FROM_OPERATION]
+            .last_ns;
     return graph->ns[edge->from];
 }
 
@@ -255,13 +257,14 @@ static inline int64_t tm_graph_reached_ns(const tm_graph *graph, const tm_edge *
  * node. */
 static inline uint32_t tm_graph_event_of(const tm_graph *graph, uint32_t node,
                                          const tm_edge *edge) {
-    const bool visits = edge->from & TM_FROM_VISIT, root = edge->from == TM_FROM_ROOT;
-    if (edge->kind == TM_EDGE_TRANSFER && visits && !root) {
-        const tm_graph_visit *visit =
-            (const tm_graph_visit *)graph->visits.data + (edge->from & ~TM_FROM_VISIT);
-        return visit->event == TM_NO_EVENT ? graph->event[node] : visit->event;
+    const bool participants = edge->from & TM_FROM_OPERATION, root = edge->from == TM_FROM_ROOT;
+    if (edge->kind == TM_EDGE_TRANSFER && participants && !root) {
+        const tm_graph_participant *participant =
+            (const tm_graph_participant *)graph->participants.data +
+            (edge->from & ~TM_FROM_OPERATION);
+        return participant->event == TM_NO_EVENT ? graph->event[node] : participant->event;
     }
-    return graph->event[edge->kind <= TM_EDGE_COMM && !visits ? edge->from : node];
+    return graph->event[edge->kind <= TM_EDGE_COMM && !participants ? edge->from : node];
 }
 
 #endif

@@ -44,7 +44,7 @@ static int by_operation(const void *a, const void *b) {
 typedef struct timed {
     uint64_t group;
     int64_t bytes, ns;
-    uint32_t visit;
+    uint32_t participant;
     uint8_t kind;
 } timed;
 
@@ -60,17 +60,19 @@ static int by_time(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->ns, y->ns);
 }
 
-static bool add_member(const tm_join_member *m, tm_vec *times, tm_vec *visits) {
-    const timed time = {m->group, m->bytes, m->end_ns - m->last_ns, (uint32_t)visits->n, m->kind};
-    const tm_replay_visit visit = {.rank = m->rank,
-                                   .last_ns = m->last_ns,
-                                   .operation = m->operation,
-                                   .event = m->event,
-                                   .origin = m->origin};
-    return tm_vec_append(visits, &visit, 1) && (time.ns < 0 || tm_vec_append(times, &time, 1));
+static bool add_member(const tm_join_member *m, tm_vec *times, tm_vec *participants) {
+    const timed time = {m->group, m->bytes, m->end_ns - m->last_ns, (uint32_t)participants->n,
+                        m->kind};
+    const tm_replay_participant participant = {.rank = m->rank,
+                                               .last_ns = m->last_ns,
+                                               .operation = m->operation,
+                                               .event = m->event,
+                                               .origin = m->origin};
+    return tm_vec_append(participants, &participant, 1) &&
+           (time.ns < 0 || tm_vec_append(times, &time, 1));
 }
 
-static void set_usual(tm_vec *times, tm_replay_visit *visits) {
+static void set_usual(tm_vec *times, tm_replay_participant *participants) {
     timed *v = times->data;
     if (times->n > 1)
         qsort(v, times->n, sizeof *v, by_time);
@@ -79,7 +81,7 @@ static void set_usual(tm_vec *times, tm_replay_visit *visits) {
             end++;
         int64_t low = v[first + (end - first - 1) / 2].ns, high = v[first + (end - first) / 2].ns;
         for (size_t i = first; i < end; i++)
-            visits[v[i].visit].usual_ns = low + (high - low) / 2;
+            participants[v[i].participant].usual_ns = low + (high - low) / 2;
     }
 }
 
@@ -126,7 +128,7 @@ static bool find_median_end(const tm_join_member *members, size_t n, int64_t *ou
 /* Appends a participation for each rank of the group that has no kernel in an operation. @p members
  * [n] are the operation's kernels. */
 static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *clusters,
-                        tm_vec *visits) {
+                        tm_vec *participants) {
     const cluster *v = clusters->data;
     int64_t end_ns;
     if (!find_median_end(members, n, &end_ns))
@@ -136,13 +138,13 @@ static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *c
             k++;
         if (k < n && members[k].rank == v[at].rank)
             continue;
-        const tm_replay_visit visit = {.rank = v[at].rank,
-                                       .last_ns = members->last_ns,
-                                       .operation = members->operation,
-                                       .end_ns = end_ns,
-                                       .event = TM_NO_EVENT,
-                                       .origin = v[at].origin};
-        if (!tm_vec_append(visits, &visit, 1))
+        const tm_replay_participant participant = {.rank = v[at].rank,
+                                                   .last_ns = members->last_ns,
+                                                   .operation = members->operation,
+                                                   .end_ns = end_ns,
+                                                   .event = TM_NO_EVENT,
+                                                   .origin = v[at].origin};
+        if (!tm_vec_append(participants, &participant, 1))
             return false;
     }
     return true;
@@ -150,21 +152,21 @@ static bool add_missing(const tm_join_member *members, size_t n, const tm_vec *c
 
 /* Appends the participations in all operations of one group. */
 static bool add_group(const tm_join_member *v, size_t n, tm_vec *clusters, tm_vec *times,
-                      tm_vec *visits) {
+                      tm_vec *participants) {
     bool ok = true, known = false;
     for (size_t first = 0, end = 0; first < n && ok; first = end) {
         for (; end < n && v[end].operation == v[first].operation && ok; end++)
-            ok = add_member(&v[end], times, visits);
+            ok = add_member(&v[end], times, participants);
         if (!v[first].incomplete || !ok)
             continue;
         ok = (known || find_clusters(v, n, clusters)) &&
-             add_missing(v + first, end - first, clusters, visits);
+             add_missing(v + first, end - first, clusters, participants);
         known = true;
     }
     return ok;
 }
 
-tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) {
+tm_status tm_joins_participants(tm_vec *members, tm_vec *participants, tm_error *err) {
     const tm_join_member *v = members->data;
     tm_vec times = TM_VEC(timed), clusters = TM_VEC(cluster);
     bool ok = true;
@@ -173,24 +175,24 @@ tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) {
     for (size_t first = 0, end = 0; first < members->n && ok; first = end) {
         while (end < members->n && v[end].group == v[first].group)
             end++;
-        ok = add_group(v + first, end - first, &clusters, &times, visits);
+        ok = add_group(v + first, end - first, &clusters, &times, participants);
     }
     if (ok)
-        set_usual(&times, visits->data);
+        set_usual(&times, participants->data);
     tm_vec_free(&times);
     tm_vec_free(&clusters);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
 static int by_rank(const void *a, const void *b) {
-    const tm_replay_visit *x = a, *y = b;
+    const tm_replay_participant *x = a, *y = b;
     int order = tm_order_i64(x->rank, y->rank);
     order = order ? order : tm_order_i64(x->event, y->event);
     order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
     return order ? order : tm_order_u64(x->operation, y->operation);
 }
 
-void tm_joins_sort(tm_vec *visits) {
-    if (visits->n > 1)
-        qsort(visits->data, visits->n, visits->size, by_rank);
+void tm_joins_sort(tm_vec *participants) {
+    if (participants->n > 1)
+        qsort(participants->data, participants->n, participants->size, by_rank);
 }

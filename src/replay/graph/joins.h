@@ -10,7 +10,7 @@
  * a group, even if other processes matched some of these operations. Sent as bytes. */
 typedef struct tm_join_member {
     uint64_t group;
-    uint64_t operation; /* as in tm_replay_visit */
+    uint64_t operation; /* as in tm_replay_participant */
     int64_t bytes;      /* size of the operation's first member */
     int64_t rank;
     int64_t last_ns, end_ns; /* since the root */
@@ -29,15 +29,15 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
                            tm_vec *members, tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a tm_replay_visit for each member. If an operation lacks the kernel of a rank of the
- * group, also appends a tm_replay_visit for this rank. The usual time of a transfer is the median
- * over operations of the same kind, group and size.
+ * Appends a tm_replay_participant for each member. If an operation lacks the kernel of a rank of
+ * the group, also appends a tm_replay_participant for this rank. The usual time of a transfer is
+ * the median over operations of the same kind, group and size.
  * @param members  vector of tm_join_member, with all members of each group. The function sorts it.
  * @return         TM_OK; TM_ERR_FAULT
  */
-tm_status tm_joins_visits(tm_vec *members, tm_vec *visits, tm_error *err) TM_MUST_CHECK;
+tm_status tm_joins_participants(tm_vec *members, tm_vec *participants, tm_error *err) TM_MUST_CHECK;
 
 /** Sorts participations by rank and event. Those without an event come last, sorted by end_ns. */
-void tm_joins_sort(tm_vec *visits);
+void tm_joins_sort(tm_vec *participants);
 
 #endif

@@ -7,10 +7,10 @@
 #include "ops_order.h"
 #include "timeline/metadata.h"
 
-void tm_ops_draft_free(tm_ops_draft *draft) {
-    tm_vec_free(&draft->parts);
-    tm_vec_free(&draft->edges);
-    tm_vec_free(&draft->ends);
+void tm_ops_input_free(tm_ops_input *input) {
+    tm_vec_free(&input->parts);
+    tm_vec_free(&input->edges);
+    tm_vec_free(&input->ends);
 }
 
 /* Returns the number after a key in the metadata; -1 if the key is absent. */
@@ -56,7 +56,7 @@ static bool begins_by(const void *element, const void *key) {
     return ((const tm_step *)element)->begin_ns <= *(const int64_t *)key;
 }
 
-static bool add_row(tm_ops_draft *d, const tm_names *names, uint32_t row, const tm_timebase *base) {
+static bool add_row(tm_ops_input *d, const tm_names *names, uint32_t row, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     int64_t begin = t->begin_ns[row];
     size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
@@ -85,7 +85,7 @@ static int by_number(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->row, y->row);
 }
 
-static void number_parts(tm_ops_draft *d) {
+static void number_parts(tm_ops_input *d) {
     tm_ops_part *v = d->parts.data;
     if (d->parts.n > 1)
         qsort(v, d->parts.n, sizeof *v, by_number);
@@ -95,7 +95,7 @@ static void number_parts(tm_ops_draft *d) {
 }
 
 /* Adds the end of each step: the time when the last of its operations ends. */
-static bool add_ends(tm_ops_draft *d) {
+static bool add_ends(tm_ops_input *d) {
     const tm_ops_part *v = d->parts.data;
     for (uint32_t i = 0; i < d->parts.n; i++) {
         if (i == 0 || v[i].step != v[i - 1].step) {
@@ -109,9 +109,9 @@ static bool add_ends(tm_ops_draft *d) {
     return true;
 }
 
-tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
-                            const tm_timebase *base, tm_ops_draft *out, tm_error *err) {
-    *out = (tm_ops_draft){.timeline = timeline,
+tm_status tm_ops_input_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_input *out, tm_error *err) {
+    *out = (tm_ops_input){.timeline = timeline,
                           .parts = TM_VEC(tm_ops_part),
                           .edges = TM_VEC(tm_ops_edge),
                           .ends = TM_VEC(tm_ops_end)};

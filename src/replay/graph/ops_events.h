@@ -79,24 +79,24 @@ typedef struct tm_ops_end {
     uint32_t first;  /* index in `parts` of the step's first operation */
 } tm_ops_end;
 
-typedef struct tm_ops_draft {
+typedef struct tm_ops_input {
     const tm_timeline *timeline; /* borrowed */
     tm_ops_place place;
     tm_vec parts; /* vector of tm_ops_part, sorted by step. Within a step, each operation comes
                      after the operations that it follows */
     tm_vec edges; /* vector of tm_ops_edge, ascending in `to` */
     tm_vec ends;  /* vector of tm_ops_end, ascending in step */
-} tm_ops_draft;
+} tm_ops_input;
 
 /**
  * Collects the operations of a rank, and finds which operations each one follows.
  * @param base  origin of times
- * @return      TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_ops_draft_free, even after
+ * @return      TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_ops_input_free, even after
  *              an error.
  */
-tm_status tm_ops_draft_make(const tm_timeline *timeline, const tm_names *names,
-                            const tm_timebase *base, tm_ops_draft *out,
+tm_status tm_ops_input_make(const tm_timeline *timeline, const tm_names *names,
+                            const tm_timebase *base, tm_ops_input *out,
                             tm_error *err) TM_MUST_CHECK;
-void tm_ops_draft_free(tm_ops_draft *draft);
+void tm_ops_input_free(tm_ops_input *input);
 
 #endif

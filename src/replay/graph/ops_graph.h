@@ -20,25 +20,25 @@ typedef struct tm_ops_member {
     int64_t arrival_ns; /* arrival of the member; in the answer: latest arrival of all members */
     int64_t begin_ns;   /* start of the member; in the answer: latest start of all members */
     uint32_t rank;      /* index of the rank in its process */
-    uint32_t part;      /* index in tm_ops_draft.ends if is_end is set; otherwise index in
-                           tm_ops_draft.parts */
+    uint32_t part;      /* index in tm_ops_input.ends if is_end is set; otherwise index in
+                           tm_ops_input.parts */
     int32_t origin;     /* sending process */
     int32_t is_end;
 } tm_ops_member;
 
 /** Appends the ends of a rank's steps, for the first exchange. False when out of memory. */
-bool tm_ops_ask_ends(const tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
+bool tm_ops_ask_ends(const tm_ops_input *input, uint32_t rank, int32_t origin, tm_vec *members);
 
 /** Computes arrival_ns of all operations, which requires the answers of the first exchange. Then
  * appends the operations that join ranks, for the second exchange. False when out of memory. */
-bool tm_ops_ask_joins(tm_ops_draft *draft, uint32_t rank, int32_t origin, tm_vec *members);
+bool tm_ops_ask_joins(tm_ops_input *input, uint32_t rank, int32_t origin, tm_vec *members);
 
 /** Sets the times of each member to the latest times of all members of the same operation.
  * @p members must contain all members of each operation. */
 void tm_ops_answer(tm_vec *members);
 
-/** Stores an answer of either exchange in the draft. */
-void tm_ops_take(tm_ops_draft *draft, const tm_ops_member *answer);
+/** Stores an answer of either exchange in the input. */
+void tm_ops_take(tm_ops_input *input, const tm_ops_member *answer);
 
 /** A time for each type of operation. */
 typedef struct tm_ops_times {
@@ -52,7 +52,7 @@ typedef struct tm_ops_sample {
 } tm_ops_sample;
 
 /** Appends the times of a rank's operations. False when out of memory. */
-bool tm_ops_sample_rank(const tm_ops_draft *draft, tm_vec *samples);
+bool tm_ops_sample_rank(const tm_ops_input *input, tm_vec *samples);
 
 /** Computes the ideal time of each type of operation. For computation, it is the mean over the job.
  * For communication, it is the median.
@@ -65,7 +65,7 @@ tm_ops_times tm_ops_ideal(tm_vec *samples);
  * @return       TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_graph_free, even after an
  *               error.
  */
-tm_status tm_ops_graph(const tm_ops_draft *draft, const tm_ops_times *ideal, tm_graph *out,
+tm_status tm_ops_graph(const tm_ops_input *input, const tm_ops_times *ideal, tm_graph *out,
                        tm_error *err) TM_MUST_CHECK;
 
 #endif

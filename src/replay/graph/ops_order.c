@@ -34,8 +34,8 @@ typedef struct shape {
 } shape;
 
 typedef struct orderer {
-    tm_ops_draft *draft;
-    tm_ops_part *parts; /* borrowed from tm_ops_draft */
+    tm_ops_input *input;
+    tm_ops_part *parts; /* borrowed from tm_ops_input */
     range types[TM_N_OPS_TYPES];
     shape shape;
     bool ok;
@@ -56,7 +56,7 @@ static uint32_t compute_at(const orderer *o, uint32_t k) {
 /* Adds the edge that operation `to` follows operation `from`. */
 static void follow(orderer *o, uint32_t from, uint32_t to) {
     const tm_ops_edge edge = {from, to};
-    o->ok = o->ok && tm_vec_append(&o->draft->edges, &edge, 1);
+    o->ok = o->ok && tm_vec_append(&o->input->edges, &edge, 1);
 }
 
 static void chain(orderer *o, uint8_t type) {
@@ -138,7 +138,7 @@ static bool find_shape(orderer *o, bool first) {
  * coordinate (data, stage or tensor), the caller must pass -1 for it. */
 static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, int64_t data,
                          int64_t stage, int64_t tensor) {
-    int64_t step = o->draft->timeline->steps[p->step].number;
+    int64_t step = o->input->timeline->steps[p->step].number;
     /* Both sides of a transfer use the type of the send. */
     int64_t type = p->type == TM_OPS_FORWARD_RECV    ? TM_OPS_FORWARD_SEND
                    : p->type == TM_OPS_BACKWARD_RECV ? TM_OPS_BACKWARD_SEND
@@ -158,7 +158,7 @@ static uint64_t identity(const orderer *o, const tm_ops_part *p, uint32_t nth, i
  * transfer of one stage is then the k-th transfer of the other stage.
  */
 static void add_transfers(orderer *o, uint8_t type, uint8_t pass, bool sends) {
-    const tm_ops_place *place = &o->draft->place;
+    const tm_ops_place *place = &o->input->place;
     const live l = o->shape.live[type];
     uint32_t skipped = !sends && l.n + 1 == o->types[pass].n, joined = 0;
     int64_t step = (pass == TM_OPS_FORWARD) == sends ? 1 : -1; /* number of the other stage minus
@@ -208,7 +208,7 @@ static uint32_t pass_of_chunk(const orderer *o, uint8_t type, int32_t chunk, boo
 }
 
 static void join_all(orderer *o, uint8_t type, bool data, bool stage) {
-    const tm_ops_place *place = &o->draft->place;
+    const tm_ops_place *place = &o->input->place;
     for (uint32_t k = 0; k < o->types[type].n; k++) {
         tm_ops_part *p = &o->parts[part_at(o, type, k)];
         p->operation = identity(o, p, k, data ? place->data : -1, stage ? place->stage : -1,
@@ -338,7 +338,7 @@ static int by_target(const void *a, const void *b) {
 
 /* Reorders the operations, sorts the edges by target, and removes edges that lead to an earlier
  * operation. */
-static bool apply(tm_ops_draft *d, const uint32_t *place) {
+static bool apply(tm_ops_input *d, const uint32_t *place) {
     tm_ops_part *parts = d->parts.data, *sorted = malloc((d->parts.n + 1) * sizeof *sorted);
     tm_ops_edge *edges = d->edges.data;
     size_t n = 0;
@@ -358,31 +358,31 @@ static bool apply(tm_ops_draft *d, const uint32_t *place) {
     return sorted != NULL;
 }
 
-bool tm_ops_order(tm_ops_draft *draft) {
-    orderer o = {.draft = draft, .parts = draft->parts.data, .ok = true};
+bool tm_ops_order(tm_ops_input *input) {
+    orderer o = {.input = input, .parts = input->parts.data, .ok = true};
     o.shape.computes = TM_VEC(uint32_t);
-    const tm_ops_end *ends = draft->ends.data;
-    uint32_t *place = calloc(draft->parts.n + 1, sizeof *place);
-    uint32_t *waits = calloc(draft->parts.n + 1, sizeof *waits);
+    const tm_ops_end *ends = input->ends.data;
+    uint32_t *place = calloc(input->parts.n + 1, sizeof *place);
+    uint32_t *waits = calloc(input->parts.n + 1, sizeof *waits);
     o.ok = place && waits;
-    for (size_t k = 0; k < draft->ends.n && o.ok; k++) {
+    for (size_t k = 0; k < input->ends.n && o.ok; k++) {
         uint32_t first = ends[k].first;
-        uint32_t behind = k + 1 < draft->ends.n ? ends[k + 1].first : (uint32_t)draft->parts.n;
-        size_t known = draft->edges.n;
+        uint32_t behind = k + 1 < input->ends.n ? ends[k + 1].first : (uint32_t)input->parts.n;
+        size_t known = input->edges.n;
         find_types(&o, first, behind);
         o.ok = find_shape(&o, k == 0);
         if (o.ok)
             add_step(&o);
         sorter s = {.parts = o.parts,
-                    .edges = (const tm_ops_edge *)draft->edges.data + known,
-                    .n_edges = draft->edges.n - known,
+                    .edges = (const tm_ops_edge *)input->edges.data + known,
+                    .n_edges = input->edges.n - known,
                     .waits = waits + first,
                     .n = behind - first,
                     .first = first};
         if (o.ok)
             sort_step(&s, place);
     }
-    bool ok = o.ok && apply(draft, place);
+    bool ok = o.ok && apply(input, place);
     tm_vec_free(&o.shape.computes);
     free(place);
     free(waits);

@@ -10,9 +10,9 @@
  *
  * Consecutive steps can have the same shape. The times of the first of these steps then show, for
  * all of them, which transfers took place and in which order passes ran.
- * @param draft  its parts must be sorted by (step, type, begin)
+ * @param input  its parts must be sorted by (step, type, begin)
  * @return       false when out of memory
  */
-bool tm_ops_order(tm_ops_draft *draft) TM_MUST_CHECK;
+bool tm_ops_order(tm_ops_input *input) TM_MUST_CHECK;
 
 #endif

@@ -50,17 +50,17 @@ static uint32_t *mark_launches(const tm_timeline *timeline) {
 }
 
 /* Adds a span for an event unless @p flags is 0. */
-static bool add_span(tm_draft *d, uint8_t flags, uint32_t thread, uint32_t row,
+static bool add_span(tm_graph_input *d, uint8_t flags, uint32_t thread, uint32_t row,
                      const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     if (flags == 0)
         return true;
-    int64_t begin = tm_draft_begin(t, row, base);
-    const tm_part_span span = {begin, tm_draft_end(t, row, begin, base), row, thread, flags};
+    int64_t begin = tm_graph_input_begin(t, row, base);
+    const tm_part_span span = {begin, tm_graph_input_end(t, row, begin, base), row, thread, flags};
     return tm_vec_append(&d->spans, &span, 1) != NULL;
 }
 
-static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *marks,
+static bool add_calls(tm_graph_input *d, tm_call_classes *classes, const uint32_t *marks,
                       const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     size_t n_launches = 0;
@@ -87,14 +87,14 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
                 return false;
             if (!marks[row] && (!is_call || kind == TM_CALL_MAY_WAIT))
                 continue;
-            int64_t begin = tm_draft_begin(t, row, base);
+            int64_t begin = tm_graph_input_begin(t, row, base);
             const tm_part_pause pause = {begin, row};
             if (kind == TM_CALL_STREAM_WAITS && !tm_vec_append(&d->stream_waits, &pause, 1))
                 return false;
             if (!marks[row] && (kind == TM_CALL_OTHER || kind == TM_CALL_STREAM_WAITS))
                 continue;
             const tm_part_call call = {.begin_ns = begin,
-                                       .end_ns = tm_draft_end(t, row, begin, base),
+                                       .end_ns = tm_graph_input_end(t, row, begin, base),
                                        .row = row,
                                        .thread = k,
                                        .launched = TM_NO_PART,
@@ -111,7 +111,7 @@ static bool add_calls(tm_draft *d, tm_call_classes *classes, const uint32_t *mar
 }
 
 /* Returns the index of the call that launched an event; calls.n if no recorded call launched it. */
-static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t row) {
+static uint32_t launched_by(const tm_graph_input *d, const uint32_t *call_of, uint32_t row) {
     uint32_t launch = d->timeline->launch[row];
     uint32_t call = launch == TM_NO_EVENT ? 0 : call_of[launch];
     return call ? call - 1 : (uint32_t)d->calls.n;
@@ -120,7 +120,7 @@ static uint32_t launched_by(const tm_draft *d, const uint32_t *call_of, uint32_t
 /* First part of a counting sort of events by call. Returns an array in which element c + 1 is the
  * index of the first event of call c. collect_events advances these elements while it places the
  * events. NULL when out of memory. */
-static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
+static uint32_t *find_first(const tm_graph_input *d, const uint32_t *call_of) {
     const tm_timeline *t = d->timeline;
     uint32_t *first = calloc(d->calls.n + 3, sizeof *first);
     for (uint32_t row = 0; row < t->n_events && first; row++)
@@ -133,8 +133,8 @@ static uint32_t *find_first(const tm_draft *d, const uint32_t *call_of) {
 
 /* Collects the events, and sorts them by launch. Groups the events by call first, so that nearly
  * all of them are in order before the sort. */
-static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_timebase *base,
-                           tm_vec *out) {
+static bool collect_events(const tm_graph_input *d, const uint32_t *call_of,
+                           const tm_timebase *base, tm_vec *out) {
     const tm_timeline *t = d->timeline;
     const tm_part_call *calls = d->calls.data;
     uint32_t *first = find_first(d, call_of);
@@ -144,12 +144,12 @@ static bool collect_events(const tm_draft *d, const uint32_t *call_of, const tm_
         for (uint32_t row = track->first; row < track->first + track->count; row++) {
             if (t->role[row] == TM_ROLE_NONE)
                 continue;
-            int64_t begin = tm_draft_begin(t, row, base);
+            int64_t begin = tm_graph_input_begin(t, row, base);
             uint32_t call = launched_by(d, call_of, row);
             to[first[call + 1]++] = (launched){
                 .call_ns = call < d->calls.n ? calls[call].begin_ns : begin,
                 .event = {.begin_ns = begin,
-                          .end_ns = tm_draft_end(t, row, begin, base),
+                          .end_ns = tm_graph_input_end(t, row, begin, base),
                           .row = row,
                           .call = call < d->calls.n ? call : TM_NO_PART,
                           .before = TM_NO_PART,
@@ -172,7 +172,7 @@ static bool is_last(const tm_part_event *event, const tm_part_event *next) {
 
 /* Sets `before` and `last` of each event. The previous event on a stream may have been launched
  * later. */
-static bool link_streams(tm_draft *d) {
+static bool link_streams(tm_graph_input *d) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
     uint32_t *index_of = calloc(t->n_events + 1, sizeof *index_of);
@@ -203,7 +203,7 @@ typedef struct place {
     int32_t step;
 } place;
 
-static bool count_places(tm_draft *d) {
+static bool count_places(tm_graph_input *d) {
     tm_keys keys = TM_KEYS(place);
     tm_vec counts = TM_VEC(uint32_t);
     tm_part_event *events = d->events.data;
@@ -233,7 +233,7 @@ static bool count_places(tm_draft *d) {
     return out != NULL || (ok && counts.n == 0);
 }
 
-static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
+static bool add_events(tm_graph_input *d, uint32_t *marks, const tm_timebase *base) {
     tm_vec sorted = TM_VEC(launched);
     tm_part_call *calls = d->calls.data;
     for (uint32_t c = 0; c < d->calls.n; c++)
@@ -254,7 +254,7 @@ static bool add_events(tm_draft *d, uint32_t *marks, const tm_timebase *base) {
 /* Returns whether the trace records the host's waits for the GPU, i.e. whether there is a waiting
  * call after the first launch. (An earlier call, such as the cudaFree that creates a context, had
  * nothing to wait for.) */
-static bool has_syncs(const tm_draft *d) {
+static bool has_syncs(const tm_graph_input *d) {
     const tm_part_event *first = d->events.data;
     const tm_part_call *calls = d->calls.data;
     const tm_part_span *spans = d->spans.data;
@@ -273,33 +273,33 @@ static bool has_syncs(const tm_draft *d) {
     return c > 0 && calls[c - 1].begin_ns >= launch_ns;
 }
 
-uint32_t tm_warm_up_after(const tm_draft *draft) {
-    const tm_part_event *events = draft->events.data;
+uint32_t tm_warm_up_after(const tm_graph_input *input) {
+    const tm_part_event *events = input->events.data;
     uint32_t found = TM_NO_PART;
-    for (uint32_t i = 0; i < draft->events.n; i++)
+    for (uint32_t i = 0; i < input->events.n; i++)
         if (events[i].step != TM_NO_STEP &&
             (found == TM_NO_PART || events[i].step < events[found].step))
             found = i;
     return found;
 }
 
-bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event) {
-    const tm_timeline *t = draft->timeline;
+bool tm_warm_up_has(const tm_graph_input *input, const tm_part_event *event) {
+    const tm_timeline *t = input->timeline;
     uint32_t launch = t->launch[event->row];
     return event->step == TM_NO_STEP && t->n_steps > 0 &&
            t->begin_ns[launch == TM_NO_EVENT ? event->row : launch] < t->steps[0].begin_ns;
 }
 
-static tm_warm_up find_warm_up(const tm_draft *draft) {
-    const tm_timeline *t = draft->timeline;
-    const tm_part_event *events = draft->events.data;
-    uint32_t behind = tm_warm_up_after(draft);
+static tm_warm_up find_warm_up(const tm_graph_input *input) {
+    const tm_timeline *t = input->timeline;
+    const tm_part_event *events = input->events.data;
+    uint32_t behind = tm_warm_up_after(input);
     tm_warm_up out = {.step = INT64_MAX};
     if (behind == TM_NO_PART)
         return out;
     out.step = t->steps[events[behind].step].number;
-    for (size_t i = 0; i < draft->events.n; i++) {
-        if (!tm_warm_up_has(draft, &events[i]))
+    for (size_t i = 0; i < input->events.n; i++) {
+        if (!tm_warm_up_has(input, &events[i]))
             continue;
         out.any = true;
         out.joined = out.joined || t->begin_ns[events[i].row] + t->duration_ns[events[i].row] >
@@ -308,15 +308,15 @@ static tm_warm_up find_warm_up(const tm_draft *draft) {
     return out;
 }
 
-tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
-                        const tm_timebase *base, tm_draft *out, tm_error *err) {
-    *out = (tm_draft){.timeline = timeline,
-                      .stage = -1,
-                      .events = TM_VEC(tm_part_event),
-                      .calls = TM_VEC(tm_part_call),
-                      .stream_waits = TM_VEC(tm_part_pause),
-                      .spans = TM_VEC(tm_part_span),
-                      .counts = TM_VEC(tm_part_count)};
+tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *classes,
+                              const tm_timebase *base, tm_graph_input *out, tm_error *err) {
+    *out = (tm_graph_input){.timeline = timeline,
+                            .stage = -1,
+                            .events = TM_VEC(tm_part_event),
+                            .calls = TM_VEC(tm_part_call),
+                            .stream_waits = TM_VEC(tm_part_pause),
+                            .spans = TM_VEC(tm_part_span),
+                            .counts = TM_VEC(tm_part_count)};
     uint32_t *marks = mark_launches(timeline);
     bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
     free(marks);
@@ -325,32 +325,32 @@ tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Sets the times of all events, calls, pauses and spans from draft->timeline. */
-static void take_times(tm_draft *d, const tm_timebase *base) {
+/* Sets the times of all events, calls, pauses and spans from input->timeline. */
+static void take_times(tm_graph_input *d, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     tm_part_event *events = d->events.data;
     tm_part_call *calls = d->calls.data;
     tm_part_pause *pauses = d->stream_waits.data;
     tm_part_span *spans = d->spans.data;
     for (size_t i = 0; i < d->events.n; i++) {
-        events[i].begin_ns = tm_draft_begin(t, events[i].row, base);
-        events[i].end_ns = tm_draft_end(t, events[i].row, events[i].begin_ns, base);
+        events[i].begin_ns = tm_graph_input_begin(t, events[i].row, base);
+        events[i].end_ns = tm_graph_input_end(t, events[i].row, events[i].begin_ns, base);
     }
     for (size_t i = 0; i < d->calls.n; i++) {
-        calls[i].begin_ns = tm_draft_begin(t, calls[i].row, base);
-        calls[i].end_ns = tm_draft_end(t, calls[i].row, calls[i].begin_ns, base);
+        calls[i].begin_ns = tm_graph_input_begin(t, calls[i].row, base);
+        calls[i].end_ns = tm_graph_input_end(t, calls[i].row, calls[i].begin_ns, base);
     }
     for (size_t i = 0; i < d->stream_waits.n; i++)
-        pauses[i].begin_ns = tm_draft_begin(t, pauses[i].row, base);
+        pauses[i].begin_ns = tm_graph_input_begin(t, pauses[i].row, base);
     for (size_t i = 0; i < d->spans.n; i++) {
-        spans[i].begin_ns = tm_draft_begin(t, spans[i].row, base);
-        spans[i].end_ns = tm_draft_end(t, spans[i].row, spans[i].begin_ns, base);
+        spans[i].begin_ns = tm_graph_input_begin(t, spans[i].row, base);
+        spans[i].end_ns = tm_graph_input_end(t, spans[i].row, spans[i].begin_ns, base);
     }
 }
 
 /* Returns whether events, calls and pauses are still in order, and `last` of all events is still
  * right. */
-static bool is_in_order(const tm_draft *d) {
+static bool is_in_order(const tm_graph_input *d) {
     const tm_part_event *events = d->events.data;
     const tm_part_call *calls = d->calls.data;
     const tm_part_pause *pauses = d->stream_waits.data;
@@ -371,31 +371,32 @@ static bool is_in_order(const tm_draft *d) {
     return same;
 }
 
-void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
-                         tm_warm_up before) {
-    draft->timeline = timeline;
-    take_times(draft, base);
-    draft->syncs = has_syncs(draft);
-    draft->before = before;
+void tm_graph_input_take_again(tm_graph_input *input, const tm_timeline *timeline,
+                               const tm_timebase *base, tm_warm_up before) {
+    input->timeline = timeline;
+    take_times(input, base);
+    input->syncs = has_syncs(input);
+    input->before = before;
 }
 
-bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base) {
-    draft->timeline = timeline;
-    take_times(draft, base);
-    draft->syncs = has_syncs(draft);
-    draft->before = find_warm_up(draft);
-    return is_in_order(draft);
+bool tm_graph_input_take(tm_graph_input *input, const tm_timeline *timeline,
+                         const tm_timebase *base) {
+    input->timeline = timeline;
+    take_times(input, base);
+    input->syncs = has_syncs(input);
+    input->before = find_warm_up(input);
+    return is_in_order(input);
 }
 
-void tm_draft_free(tm_draft *draft) {
-    tm_vec_free(&draft->events);
-    tm_vec_free(&draft->calls);
-    tm_vec_free(&draft->stream_waits);
-    tm_vec_free(&draft->spans);
-    tm_vec_free(&draft->counts);
+void tm_graph_input_free(tm_graph_input *input) {
+    tm_vec_free(&input->events);
+    tm_vec_free(&input->calls);
+    tm_vec_free(&input->stream_waits);
+    tm_vec_free(&input->spans);
+    tm_vec_free(&input->counts);
 }
 
-uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {
+uint64_t tm_graph_input_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {
     const uint64_t key = (uint64_t)timeline->name[row] << 32 | nth;
     return tm_hash_words(0, &key, 1);
 }

@@ -61,7 +61,7 @@ typedef struct tm_part_count {
     uint32_t n;
 } tm_part_count;
 
-/** GPU work before the rank's first step. See TM_STEP_LEAD_IN. */
+/** GPU work before the rank's first step. See TM_STEP_WARM_UP. */
 typedef struct tm_warm_up {
     int64_t step; /* number of the rank's first step that has a GPU event; INT64_MAX if there is
                      none */
@@ -70,7 +70,7 @@ typedef struct tm_warm_up {
                     recording then started in the middle of the work */
 } tm_warm_up;
 
-typedef struct tm_draft {
+typedef struct tm_graph_input {
     const tm_timeline *timeline; /* borrowed */
     int64_t stage; /* pipeline stage, or -1 if there is none; set by the caller. Different stages
                       run different programs */
@@ -83,42 +83,45 @@ typedef struct tm_draft {
                    after the first launch */
     tm_warm_up before; /* GPU work before the first step */
     bool warm_up;      /* the first step counts from the end of the warm-up. Set by the caller */
-} tm_draft;
+} tm_graph_input;
 
 /**
  * Collects the recorded events of a rank.
  *
  * @param base  origin of times
- * @return      TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_draft_free, even after an
- *              error.
+ * @return      TM_OK; TM_ERR_FAULT. The caller must free @p out with tm_graph_input_free, even
+ *              after an error.
  */
-tm_status tm_draft_make(const tm_timeline *timeline, tm_call_classes *classes,
-                        const tm_timebase *base, tm_draft *out, tm_error *err) TM_MUST_CHECK;
-void tm_draft_free(tm_draft *draft);
+tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *classes,
+                              const tm_timebase *base, tm_graph_input *out,
+                              tm_error *err) TM_MUST_CHECK;
+void tm_graph_input_free(tm_graph_input *input);
 
 /**
- * Replaces the times in a draft by the times of another rank. The columns of the two ranks may
+ * Replaces the times in an input by the times of another rank. The columns of the two ranks may
  * differ only in times.
- * @param draft  draft that was made for the first rank
+ * @param input  input that was made for the first rank
  * @return       true if the times of the other rank give the same order of events. If false, the
- *               draft is invalid until the next successful call.
+ *               input is invalid until the next successful call.
  */
-bool tm_draft_take(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base);
+bool tm_graph_input_take(tm_graph_input *input, const tm_timeline *timeline,
+                         const tm_timebase *base);
 
-/** Like tm_draft_take, for a rank for which an earlier call of tm_draft_take returned true.
- * @param before  value of draft->before after the earlier call */
-void tm_draft_take_again(tm_draft *draft, const tm_timeline *timeline, const tm_timebase *base,
-                         tm_warm_up before);
+/** Like tm_graph_input_take, for a rank for which an earlier call of tm_graph_input_take returned
+ * true.
+ * @param before  value of input->before after the earlier call */
+void tm_graph_input_take_again(tm_graph_input *input, const tm_timeline *timeline,
+                               const tm_timebase *base, tm_warm_up before);
 
 /** Returns a row's start in replay time [ns]. */
-static inline int64_t tm_draft_begin(const tm_timeline *timeline, uint32_t row,
-                                     const tm_timebase *base) {
+static inline int64_t tm_graph_input_begin(const tm_timeline *timeline, uint32_t row,
+                                           const tm_timebase *base) {
     return tm_timebase_of(base, tm_rank_clock_true(&timeline->clock, timeline->begin_ns[row]));
 }
 
 /** Returns a row's end in replay time [ns], given its start. */
-static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, int64_t begin_ns,
-                                   const tm_timebase *base) {
+static inline int64_t tm_graph_input_end(const tm_timeline *timeline, uint32_t row,
+                                         int64_t begin_ns, const tm_timebase *base) {
     const int64_t ns = timeline->duration_ns[row];
     if (base->cuts.n == 0)
         return begin_ns + ns;
@@ -126,14 +129,14 @@ static inline int64_t tm_draft_end(const tm_timeline *timeline, uint32_t row, in
 }
 
 /** Returns whether an event belongs to no step and was launched before the first step. */
-bool tm_warm_up_has(const tm_draft *draft, const tm_part_event *event);
+bool tm_warm_up_has(const tm_graph_input *input, const tm_part_event *event);
 
 /** Returns the index of the event that was launched first in the earliest step that has events;
  * TM_NO_PART if no step has events. */
-uint32_t tm_warm_up_after(const tm_draft *draft);
+uint32_t tm_warm_up_after(const tm_graph_input *input);
 
 /** Returns a hash of an event's name and occurrence index. The hash is equal on all ranks that run
  * the same program. */
-uint64_t tm_draft_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
+uint64_t tm_graph_input_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);
 
 #endif

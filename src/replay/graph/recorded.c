@@ -10,18 +10,18 @@ static int by_call(const void *a, const void *b) {
 }
 
 static bool add_asked(tm_recorded *r, const tm_timebase *base) {
-    const tm_timeline *t = r->draft->timeline;
+    const tm_timeline *t = r->input->timeline;
     const tm_wait_attr *v = t->attrs[TM_ATTR_WAIT];
     for (size_t i = 0; i < t->n_attrs[TM_ATTR_WAIT]; i++) {
         const bool blind = v[i].on_stream < 0;
         if (v[i].call == TM_NO_EVENT || (blind && v[i].kind != TM_WAIT_STREAM_WAIT))
             continue;
         tm_asked asked = {.call = v[i].call,
-                          .call_ns = tm_draft_begin(t, v[i].call, base),
+                          .call_ns = tm_graph_input_begin(t, v[i].call, base),
                           .stream = v[i].kind == TM_WAIT_STREAM_WAIT ? v[i].stream : -1,
                           .on_stream = v[i].on_stream};
         asked.until_ns =
-            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_draft_begin(t, v[i].record, base);
+            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_graph_input_begin(t, v[i].record, base);
         r->streams = r->streams || (asked.stream >= 0 && !blind);
         if (!tm_vec_append(blind ? &r->blind : &r->asked, &asked, 1))
             return false;
@@ -32,8 +32,8 @@ static bool add_asked(tm_recorded *r, const tm_timebase *base) {
 }
 
 static bool list_streams(tm_recorded *r) {
-    const tm_part_event *events = r->draft->events.data;
-    size_t n_tracks = r->draft->timeline->n_tracks, n = r->draft->events.n;
+    const tm_part_event *events = r->input->events.data;
+    size_t n_tracks = r->input->timeline->n_tracks, n = r->input->events.n;
     r->first = calloc(n_tracks + 2, sizeof *r->first);
     r->events = malloc((n + 1) * sizeof *r->events);
     if (!r->first || !r->events)
@@ -47,9 +47,9 @@ static bool list_streams(tm_recorded *r) {
     return true;
 }
 
-tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
+tm_status tm_recorded_make(const tm_graph_input *input, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) {
-    *out = (tm_recorded){.draft = draft, .asked = TM_VEC(tm_asked), .blind = TM_VEC(tm_asked)};
+    *out = (tm_recorded){.input = input, .asked = TM_VEC(tm_asked), .blind = TM_VEC(tm_asked)};
     return add_asked(out, base) && list_streams(out) ? TM_OK : tm_fail_memory(err);
 }
 
@@ -74,9 +74,9 @@ const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call) {
 }
 
 static int64_t launch_ns(const tm_recorded *r, uint32_t event) {
-    const tm_part_event *e = (const tm_part_event *)r->draft->events.data + event;
+    const tm_part_event *e = (const tm_part_event *)r->input->events.data + event;
     return e->call == TM_NO_PART ? e->begin_ns
-                                 : ((const tm_part_call *)r->draft->calls.data)[e->call].begin_ns;
+                                 : ((const tm_part_call *)r->input->calls.data)[e->call].begin_ns;
 }
 
 /* Returns the index in `events` of the first event on a track that was launched at or after @p ns.
@@ -94,14 +94,14 @@ static uint32_t launched_before(const tm_recorded *r, size_t track, int64_t ns) 
 }
 
 static bool is_stream(const tm_recorded *r, size_t track, int64_t stream) {
-    const tm_track *t = &r->draft->timeline->tracks[track];
+    const tm_track *t = &r->input->timeline->tracks[track];
     return t->kind == TM_TRACK_GPU && t->stream == stream;
 }
 
 uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART; /* events are in the order of launches, so the highest index is the
                                     latest launch */
-    for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
+    for (size_t k = 0; k < recorded->input->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
             continue;
         uint32_t behind = launched_before(recorded, k, ns);
@@ -115,7 +115,7 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
 /* Returns the first event launched on a stream at or after @p ns; TM_NO_PART if there is none. */
 static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART;
-    for (size_t k = 0; k < recorded->draft->timeline->n_tracks; k++) {
+    for (size_t k = 0; k < recorded->input->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
             continue;
         uint32_t at = launched_before(recorded, k, ns);
@@ -137,7 +137,7 @@ static int by_event(const void *a, const void *b) {
 static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;
     tm_part_wait *w = waits->data;
-    bool *wanted = calloc(r->draft->events.n + 1, sizeof *wanted);
+    bool *wanted = calloc(r->input->events.n + 1, sizeof *wanted);
     size_t kept = 0;
     if (!wanted)
         return false;
@@ -156,7 +156,7 @@ static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
 
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) {
     const tm_asked *v = recorded->asked.data;
-    const tm_part_event *events = recorded->draft->events.data;
+    const tm_part_event *events = recorded->input->events.data;
     if (waits->n > 0 && !keep_blind(recorded, waits))
         return tm_fail_memory(err);
     recorded->n_guessed = (int64_t)waits->n;

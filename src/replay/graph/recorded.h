@@ -16,20 +16,20 @@ typedef struct tm_asked {
 } tm_asked;
 
 typedef struct tm_recorded {
-    const tm_draft *draft; /* borrowed */
-    uint32_t *first;       /* owned; [tracks + 1] index in `events` of each track's first event */
-    uint32_t *events;      /* owned; indices of events by track, in the order of launches */
-    tm_vec asked; /* vector of tm_asked, ascending in call: waits for a stream that the trace
-                     contains */
-    tm_vec blind; /* vector of tm_asked: waits of streams for a stream that the trace does not
-                     contain. Which event they waited for must be inferred */
+    const tm_graph_input *input; /* borrowed */
+    uint32_t *first;  /* owned; [tracks + 1] index in `events` of each track's first event */
+    uint32_t *events; /* owned; indices of events by track, in the order of launches */
+    tm_vec asked;     /* vector of tm_asked, ascending in call: waits for a stream that the trace
+                         contains */
+    tm_vec blind;     /* vector of tm_asked: waits of streams for a stream that the trace does not
+                         contain. Which event they waited for must be inferred */
     bool streams; /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
     int64_t n_guessed; /* number of inferred waits that tm_recorded_waits kept */
 } tm_recorded;
 
 /** Collects the waits that a rank's trace records. TM_OK; TM_ERR_FAULT. The caller must free @p out
  * with tm_recorded_free, even after an error. */
-tm_status tm_recorded_make(const tm_draft *draft, const tm_timebase *base, tm_recorded *out,
+tm_status tm_recorded_make(const tm_graph_input *input, const tm_timebase *base, tm_recorded *out,
                            tm_error *err) TM_MUST_CHECK;
 void tm_recorded_free(tm_recorded *recorded);
 

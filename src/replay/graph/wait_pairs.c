@@ -19,7 +19,7 @@ typedef struct stream {
 
 /* State of a pass over the events in the order of their launches. */
 typedef struct walk {
-    const tm_draft *draft;
+    const tm_graph_input *input;
     stream *streams; /* owned; by track */
     size_t n;
     size_t n_waits; /* number of calls so far that made a stream wait */
@@ -27,9 +27,9 @@ typedef struct walk {
     int64_t *seen;
 } walk;
 
-static bool walk_begin(walk *w, const tm_draft *draft) {
-    size_t n = draft->timeline->n_tracks;
-    *w = (walk){.draft = draft, .n = n};
+static bool walk_begin(walk *w, const tm_graph_input *input) {
+    size_t n = input->timeline->n_tracks;
+    *w = (walk){.input = input, .n = n};
     w->streams = calloc(n + 1, sizeof *w->streams);
     w->seen = calloc(n + 1, sizeof *w->seen);
     return w->streams && w->seen;
@@ -43,13 +43,13 @@ static void walk_end(walk *w) {
 /* Advances to event i. Returns whether a call made a stream wait since the launch of the previous
  * event on the same stream. Also returns true if the rank has no calls that make a stream wait. */
 static bool may_wait(walk *w, uint32_t i) {
-    const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
-    const tm_vec *waits = &w->draft->stream_waits;
+    const tm_part_event *e = (const tm_part_event *)w->input->events.data + i;
+    const tm_vec *waits = &w->input->stream_waits;
     if (e->call == TM_NO_PART)
         return false;
     if (waits->n == 0)
         return true;
-    int64_t launch = ((const tm_part_call *)w->draft->calls.data)[e->call].begin_ns;
+    int64_t launch = ((const tm_part_call *)w->input->calls.data)[e->call].begin_ns;
     while (w->n_waits < waits->n &&
            ((const tm_part_pause *)waits->data)[w->n_waits].begin_ns <= launch)
         w->n_waits++;
@@ -59,28 +59,29 @@ static bool may_wait(walk *w, uint32_t i) {
 }
 
 static void walk_on(walk *w, uint32_t i) {
-    const tm_part_event *e = (const tm_part_event *)w->draft->events.data + i;
+    const tm_part_event *e = (const tm_part_event *)w->input->events.data + i;
     stream *s = &w->streams[e->stream];
     s->latest[s->n++ % RING] = i;
 }
 
-static uint64_t pair_key(const tm_draft *d, uint32_t source, uint32_t event) {
+static uint64_t pair_key(const tm_graph_input *d, uint32_t source, uint32_t event) {
     const tm_part_event *u = (const tm_part_event *)d->events.data + source;
     const tm_part_event *v = (const tm_part_event *)d->events.data + event;
     int64_t apart = (int64_t)v->step - u->step;
-    const uint64_t key[4] = {tm_draft_position(d->timeline, u->row, u->nth),
-                             tm_draft_position(d->timeline, v->row, v->nth), (uint64_t)apart,
+    const uint64_t key[4] = {tm_graph_input_position(d->timeline, u->row, u->nth),
+                             tm_graph_input_position(d->timeline, v->row, v->nth), (uint64_t)apart,
                              (uint64_t)d->stage};
     return tm_hash_words(0, key, 4);
 }
 
-static bool is_tight(const tm_draft *d, const tm_part_event *u, const tm_part_event *v) {
+static bool is_tight(const tm_graph_input *d, const tm_part_event *u, const tm_part_event *v) {
     const tm_part_event *events = d->events.data;
     bool idle = v->before == TM_NO_PART || events[v->before].end_ns < u->end_ns;
     return idle && v->begin_ns >= u->end_ns && v->begin_ns <= u->end_ns + TIGHT_NS;
 }
 
-static bool survey_stream(const tm_draft *d, const stream *launched, uint32_t i, tm_pairs *pairs) {
+static bool scan_stream(const tm_graph_input *d, const stream *launched, uint32_t i,
+                        tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
         uint32_t u = launched->latest[(launched->n - back) % RING];
@@ -95,15 +96,15 @@ static bool survey_stream(const tm_draft *d, const stream *launched, uint32_t i,
     return true;
 }
 
-tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) {
+tm_status tm_pairs_scan(const tm_graph_input *input, tm_pairs *pairs, tm_error *err) {
     walk w;
-    const tm_part_event *events = draft->events.data;
-    bool ok = walk_begin(&w, draft);
-    for (uint32_t i = 0; i < draft->events.n && ok; i++) {
+    const tm_part_event *events = input->events.data;
+    bool ok = walk_begin(&w, input);
+    for (uint32_t i = 0; i < input->events.n && ok; i++) {
         bool may = may_wait(&w, i);
         for (size_t k = 0; k < w.n && ok && may; k++)
             if (k != events[i].stream)
-                ok = survey_stream(draft, &w.streams[k], i, pairs);
+                ok = scan_stream(input, &w.streams[k], i, pairs);
         walk_on(&w, i);
     }
     walk_end(&w);
@@ -112,7 +113,7 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
 
 /* Returns the latest event of a stream for which event i can have waited; TM_NO_PART if there is
  * none. */
-static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32_t i,
+static uint32_t pick_of_stream(const tm_graph_input *d, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
     const tm_part_event *events = d->events.data;
     for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
@@ -128,17 +129,17 @@ static uint32_t pick_of_stream(const tm_draft *d, const stream *launched, uint32
     return TM_NO_PART;
 }
 
-tm_status tm_pairs_pick(const tm_draft *draft, const tm_pairs *pairs, tm_vec *waits,
+tm_status tm_pairs_pick(const tm_graph_input *input, const tm_pairs *pairs, tm_vec *waits,
                         tm_error *err) {
     walk w;
-    const tm_part_event *events = draft->events.data;
-    bool ok = walk_begin(&w, draft);
-    for (uint32_t i = 0; i < draft->events.n && ok; i++) {
+    const tm_part_event *events = input->events.data;
+    bool ok = walk_begin(&w, input);
+    for (uint32_t i = 0; i < input->events.n && ok; i++) {
         bool may = may_wait(&w, i);
         for (size_t k = 0; k < w.n && ok && may; k++) {
             if (k == events[i].stream)
                 continue;
-            const tm_part_wait wait = {i, pick_of_stream(draft, &w.streams[k], i, pairs)};
+            const tm_part_wait wait = {i, pick_of_stream(input, &w.streams[k], i, pairs)};
             ok = wait.source == TM_NO_PART || tm_vec_append(waits, &wait, 1);
         }
         walk_on(&w, i);

@@ -23,13 +23,13 @@ typedef struct tm_pairs {
 
 #define TM_PAIRS() ((tm_pairs){TM_KEYS(uint64_t), TM_KEYS(uint64_t)})
 
-/** Event @p event waited for event @p source to end (indices in tm_draft). */
+/** Event @p event waited for event @p source to end (indices in tm_graph_input). */
 typedef struct tm_part_wait {
     uint32_t event, source;
 } tm_part_wait;
 
 /** Adds a rank's pairs. TM_OK; TM_ERR_FAULT. */
-tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err) TM_MUST_CHECK;
+tm_status tm_pairs_scan(const tm_graph_input *input, tm_pairs *pairs, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Infers the waits of a rank.
@@ -45,7 +45,7 @@ tm_status tm_pairs_survey(const tm_draft *draft, tm_pairs *pairs, tm_error *err)
  * @param waits  vector of tm_part_wait to which the waits are appended, ascending in event
  * @return       TM_OK; TM_ERR_FAULT
  */
-tm_status tm_pairs_pick(const tm_draft *draft, const tm_pairs *pairs, tm_vec *waits,
+tm_status tm_pairs_pick(const tm_graph_input *input, const tm_pairs *pairs, tm_vec *waits,
                         tm_error *err) TM_MUST_CHECK;
 
 void tm_pairs_free(tm_pairs *pairs);

@@ -43,8 +43,8 @@ static const int64_t *source_ns(const tm_batch *batch, const tm_batch_workspace 
                                 uint32_t from) {
     if (from == TM_FROM_ROOT)
         return at_root;
-    return from & TM_FROM_VISIT ? batch->visits[from & ~TM_FROM_VISIT].last_ns
-                                : workspace->ns[from].ns;
+    return from & TM_FROM_OPERATION ? batch->participants[from & ~TM_FROM_OPERATION].last_ns
+                                    : workspace->ns[from].ns;
 }
 
 void tm_batch_times(const tm_batch *batch, tm_batch_workspace *workspace) {
@@ -78,13 +78,13 @@ static const uint32_t UNKNOWN = UINT32_MAX - 1;
 static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace, uint32_t node,
                             size_t lane) {
     uint32_t boundary = node, next;
-    while (!(boundary & TM_FROM_VISIT)) { /* this bit is also set in TM_FROM_ROOT */
+    while (!(boundary & TM_FROM_OPERATION)) { /* this bit is also set in TM_FROM_ROOT */
         uint32_t *from = &workspace->boundaries[(size_t)boundary * TM_LANES + lane];
         if (*from == UNKNOWN)
             *from = decide(batch, workspace, boundary, lane);
         boundary = *from;
     }
-    for (uint32_t v = node; !(v & TM_FROM_VISIT); v = next) {
+    for (uint32_t v = node; !(v & TM_FROM_OPERATION); v = next) {
         next = workspace->boundaries[(size_t)v * TM_LANES + lane];
         workspace->boundaries[(size_t)v * TM_LANES + lane] = boundary;
     }
@@ -93,21 +93,24 @@ static uint32_t boundary_of(const tm_batch *batch, tm_batch_workspace *workspace
 
 static void name_boundary(const tm_batch *batch, uint32_t boundary, size_t lane, uint64_t *from,
                           int64_t *from_ns) {
-    const uint32_t visit = boundary & ~TM_FROM_VISIT;
-    *from = boundary == TM_FROM_ROOT ? TM_PATH_ROOT : batch->visits[visit].operation[lane];
-    *from_ns = boundary == TM_FROM_ROOT ? INT64_MIN : batch->visits[visit].last_ns[lane];
+    const uint32_t participant = boundary & ~TM_FROM_OPERATION;
+    *from =
+        boundary == TM_FROM_ROOT ? TM_PATH_ROOT : batch->participants[participant].operation[lane];
+    *from_ns =
+        boundary == TM_FROM_ROOT ? INT64_MIN : batch->participants[participant].last_ns[lane];
 }
 
 static bool add_arrivals(const tm_batch *batch, tm_batch_workspace *workspace, size_t lane,
                          tm_vec *arrivals) {
-    const tm_graph_visit *visits = batch->like->visits.data;
+    const tm_graph_participant *participants = batch->like->participants.data;
     bool ok = true;
-    for (size_t i = 0; i < batch->like->visits.n && ok; i++) {
-        const uint32_t node = visits[i].node;
-        if (node == TM_NO_NODE || workspace->ns[node].ns[lane] != batch->visits[i].last_ns[lane])
+    for (size_t i = 0; i < batch->like->participants.n && ok; i++) {
+        const uint32_t node = participants[i].node;
+        if (node == TM_NO_NODE ||
+            workspace->ns[node].ns[lane] != batch->participants[i].last_ns[lane])
             continue;
-        tm_path_arrival arrival = {.operation = batch->visits[i].operation[lane],
-                                   .last_ns = batch->visits[i].last_ns[lane],
+        tm_path_arrival arrival = {.operation = batch->participants[i].operation[lane],
+                                   .last_ns = batch->participants[i].last_ns[lane],
                                    .rank = batch->rank[lane],
                                    .node = node};
         name_boundary(batch, boundary_of(batch, workspace, node, lane), lane, &arrival.from,
@@ -153,10 +156,11 @@ static void bring_down(int64_t *late, const int64_t *ns) {
         late[k] = ns[k] < late[k] ? ns[k] : late[k];
 }
 
-void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,
-                    int64_t below_ns, tm_batch_workspace *workspace, tm_slack *out) {
+void tm_batch_slack(const tm_batch *batch, const tm_batch_row *participants_ns,
+                    const int64_t *steps_ns, int64_t below_ns, tm_batch_workspace *workspace,
+                    tm_slack *out) {
     const tm_graph *g = batch->like;
-    const tm_graph_visit *visits = g->visits.data;
+    const tm_graph_participant *participants = g->participants.data;
     const tm_graph_step *steps = g->steps.data;
     /* `peer` has a row for each edge. This is enough for all nodes, because every node has an edge.
      */
@@ -165,9 +169,9 @@ void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const 
     for (size_t v = 0; v < g->n_nodes; v++)
         for (size_t k = 0; k < TM_LANES; k++)
             late[v].ns[k] = INT64_MAX;
-    for (size_t i = 0; i < g->visits.n; i++)
-        if (visits[i].node != TM_NO_NODE)
-            bring_down(late[visits[i].node].ns, visits_ns[i].ns);
+    for (size_t i = 0; i < g->participants.n; i++)
+        if (participants[i].node != TM_NO_NODE)
+            bring_down(late[participants[i].node].ns, participants_ns[i].ns);
     for (size_t s = 0; s < g->steps.n; s++)
         for (size_t k = 0; k < TM_LANES; k++)
             if (steps_ns[s] < late[steps[s].node].ns[k])

@@ -12,12 +12,12 @@
 #include "replay/job/path.h"
 #include "replay/job/slack.h"
 
-/** The participations of a batch's ranks that correspond to one tm_graph_visit. */
-typedef struct tm_batch_visit {
+/** The participations of a batch's ranks that correspond to one tm_graph_participant. */
+typedef struct tm_batch_participant {
     uint64_t operation[TM_LANES];
     int64_t last_ns[TM_LANES];
     int64_t usual_ns[TM_LANES]; /* usual time of the transfer */
-} tm_batch_visit;
+} tm_batch_participant;
 
 /** One value for each rank of a batch. */
 typedef struct tm_batch_row {
@@ -45,8 +45,8 @@ typedef struct tm_batch {
     /* over_ns of the nodes that can have unexplained time. The index is the node's slot (see
      * tm_batch_items). */
     tm_batch_row *over;
-    tm_batch_visit *visits; /* [visits] */
-    uint8_t *has_over;      /* [edges] one bit for each rank: TM_EDGE_OVER */
+    tm_batch_participant *participants; /* [participants] */
+    uint8_t *has_over;                  /* [edges] one bit for each rank: TM_EDGE_OVER */
 } tm_batch;
 
 /** Memory for reductions, kept from batch to batch, so that it need not grow again. Initialise with
@@ -56,10 +56,10 @@ typedef struct tm_reduce_room {
                           paths meet (see reduce.c) */
     tm_vec from;       /* vector of uint32_t: key of the source of each link, ordered by target */
     tm_vec ns;         /* vector of int64_t: [links][width] */
-    tm_vec alive;      /* vector of uint8_t: [links] see tm_ways */
-    tm_vec implied; /* vector of uint8_t, one bit for each rank. The first half: whether each way to
-                       the current node is redundant. The second half: whether each way starts at
-                       one of the rank's latest operations */
+    tm_vec alive;      /* vector of uint8_t: [links] see tm_distances */
+    tm_vec implied;    /* vector of uint8_t, one bit for each rank. The first half: whether each
+                          distance to the current node is redundant. The second half: whether each
+                          distance starts at one of the rank's latest operations */
 } tm_reduce_room;
 
 void tm_reduce_room_free(tm_reduce_room *room);
@@ -120,11 +120,12 @@ tm_status tm_batch_boundaries(const tm_batch *batch, tm_batch_workspace *workspa
  * Like tm_slack_find, but for all ranks of a batch. Stores the times of the nodes in workspace->ns,
  * and their latest times in workspace->peer.
  *
- * @param visits_ns  [visits] latest time of each operation
+ * @param participants_ns  [participants] latest time of each operation
  * @param steps_ns   [steps] latest end of each step; the same for all ranks
  * @param out        [TM_LANES] slack of each rank
  */
-void tm_batch_slack(const tm_batch *batch, const tm_batch_row *visits_ns, const int64_t *steps_ns,
-                    int64_t below_ns, tm_batch_workspace *workspace, tm_slack *out);
+void tm_batch_slack(const tm_batch *batch, const tm_batch_row *participants_ns,
+                    const int64_t *steps_ns, int64_t below_ns, tm_batch_workspace *workspace,
+                    tm_slack *out);
 
 #endif

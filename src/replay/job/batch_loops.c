@@ -70,8 +70,8 @@ static const int64_t *source_ns(const tm_batch *batch, const tm_batch_workspace 
                                 uint32_t from) {
     if (from == TM_FROM_ROOT)
         return at_root.ns;
-    return from & TM_FROM_VISIT ? batch->visits[from & ~TM_FROM_VISIT].last_ns
-                                : workspace->ns[from].ns;
+    return from & TM_FROM_OPERATION ? batch->participants[from & ~TM_FROM_OPERATION].last_ns
+                                    : workspace->ns[from].ns;
 }
 
 static inline void come_from(const tm_batch *batch, const tm_batch_workspace *workspace,
@@ -321,7 +321,7 @@ static inline void go_back(const tm_batch *batch, const tm_batch_workspace *work
     for (uint32_t e = g->first[v]; e < g->first[v + 1]; e++) {
         const tm_edge *edge = &g->edges[e];
         const row ns = recorded_row(batch, e);
-        if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
+        if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_OPERATION))
             bring_down(&at, &ns, row_at(&late[edge->from]));
         for (size_t i = 0;
              i < PARTS && (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY); i++)
@@ -446,10 +446,10 @@ static void change_all(const weights *w, double factor, tm_batch_row *room, cons
  * @param room  [2] memory for the new weights
  * @param by    [2] recorded weights; replaced by the new weights
  */
-static void scale_operations(const tm_scaled *scaled, const tm_batch_visit *visit,
+static void scale_operations(const tm_scaled *scaled, const tm_batch_participant *participant,
                              tm_batch_row *room, const int64_t **by) {
     for (size_t k = 0; k < TM_LANES; k++) {
-        const double factor = tm_scaled_factor(scaled, visit->operation[k]);
+        const double factor = tm_scaled_factor(scaled, participant->operation[k]);
         for (size_t i = 0; i < 2; i++)
             room[i].ns[k] = rounded((double)by[i][k] * factor);
     }
@@ -499,9 +499,9 @@ static void weigh_changes(const void *context, const tm_batch *batch,
         tm_batch_row *own = room + 3 + 2 * i;
         if (!ranks)
             continue;
-        if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_VISIT)
+        if (sets->changes[i].of_operation && e->from != TM_FROM_ROOT && e->from & TM_FROM_OPERATION)
             scale_operations(sets->changes[i].of_operation,
-                             &batch->visits[e->from & ~TM_FROM_VISIT], own, by + 2 * i);
+                             &batch->participants[e->from & ~TM_FROM_OPERATION], own, by + 2 * i);
         else /* calling tm_sets_factor for every change would take most of the run time */
             change_all(&w,
                        sets->changes[i].of_rank ? tm_sets_factor(sets, i, batch->like, e)

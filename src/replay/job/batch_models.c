@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "replay/graph/maker.h"
+#include "replay/graph/builder.h"
 #include "replay/graph/order.h"
 
 /* A rank is compared with this many of the latest models. Without a limit, a job would be slow if
@@ -70,12 +70,12 @@ void tm_models_free(tm_models *models) {
     tm_vec_free(&models->times);
 }
 
-static kind_of_part event_at(const tm_draft *d, size_t i) {
+static kind_of_part event_at(const tm_graph_input *d, size_t i) {
     const tm_part_event *e = (const tm_part_event *)d->events.data + i;
     return (kind_of_part){e->row, d->timeline->name[e->row], e->step, e->nth};
 }
 
-static kind_of_part call_at(const tm_draft *d, size_t i) {
+static kind_of_part call_at(const tm_graph_input *d, size_t i) {
     const tm_part_call *c = (const tm_part_call *)d->calls.data + i;
     return (kind_of_part){c->row, d->timeline->name[c->row], c->step, c->launched};
 }
@@ -84,7 +84,7 @@ static bool same_part(const kind_of_part *a, kind_of_part b) {
     return a->row == b.row && a->name == b.name && a->step == b.step && a->launched == b.launched;
 }
 
-static bool same_parts(const tm_model *model, const tm_draft *d) {
+static bool same_parts(const tm_model *model, const tm_graph_input *d) {
     const kind_of_part *parts = model->parts.data;
     for (size_t i = 0; i < d->events.n; i++)
         if (!same_part(&parts[i], event_at(d, i)))
@@ -97,56 +97,57 @@ static bool same_parts(const tm_model *model, const tm_draft *d) {
 
 /* Returns whether the rank of @p m has operations at the same events as the model, and the same
  * step numbers. Its ends of steps are then equal, too. */
-static bool same_boundaries(const tm_model *model, const tm_maker *m) {
-    const tm_timeline *a = model->timeline, *b = m->draft->timeline;
-    const tm_graph_visit *x = model->graph->visits.data, *y = m->graph->visits.data;
+static bool same_boundaries(const tm_model *model, const tm_builder *m) {
+    const tm_timeline *a = model->timeline, *b = m->input->timeline;
+    const tm_graph_participant *x = model->graph->participants.data,
+                               *y = m->graph->participants.data;
     if (a->n_steps != b->n_steps || model->graph->steps.n != m->graph->steps.n ||
-        model->graph->visits.n != m->graph->visits.n ||
+        model->graph->participants.n != m->graph->participants.n ||
         model->graph->n_inferred != m->graph->n_inferred)
         return false;
     for (size_t k = 0; k < a->n_steps; k++)
         if (a->steps[k].number != b->steps[k].number)
             return false;
-    for (size_t i = 0; i < m->graph->visits.n; i++)
+    for (size_t i = 0; i < m->graph->participants.n; i++)
         if (x[i].event != y[i].event)
             return false;
     return true;
 }
 
-static bool is_like(const tm_model *model, const tm_maker *m) {
-    return !m->unseen && model->stage == m->draft->stage && model->n_events == m->draft->events.n &&
-           model->parts.n == m->draft->events.n + m->draft->calls.n &&
+static bool is_like(const tm_model *model, const tm_builder *m) {
+    return !m->unseen && model->stage == m->input->stage && model->n_events == m->input->events.n &&
+           model->parts.n == m->input->events.n + m->input->calls.n &&
            model->edges.n == m->edges.n && same_boundaries(model, m) &&
-           (model->draft == m->draft || same_parts(model, m->draft));
+           (model->input == m->input || same_parts(model, m->input));
 }
 
 /* Returns the times of a rank in this order: the starts and ends of all items, the ends of steps
  * and of the warm-up, the root, and the rank's operations. The array ends with room for one more
  * value for each part. Returns NULL when out of memory. */
-static int64_t *find_times(const tm_maker *m, tm_vec *times) {
-    const tm_part_event *events = m->draft->events.data;
-    const tm_part_call *calls = m->draft->calls.data;
+static int64_t *find_times(const tm_builder *m, tm_vec *times) {
+    const tm_part_event *events = m->input->events.data;
+    const tm_part_call *calls = m->input->calls.data;
     const tm_loose_edge *edges = m->edges.data;
-    const tm_graph_visit *visits = m->graph->visits.data;
-    const size_t n_events = m->draft->events.n, parts = 2 * (n_events + m->draft->calls.n);
-    const size_t n = parts + m->draft->timeline->n_steps + 1;
+    const tm_graph_participant *participants = m->graph->participants.data;
+    const size_t n_events = m->input->events.n, parts = 2 * (n_events + m->input->calls.n);
+    const size_t n = parts + m->input->timeline->n_steps + 1;
     times->n = 0;
-    int64_t *ns = tm_vec_append(times, NULL, n + 1 + m->graph->visits.n + n);
+    int64_t *ns = tm_vec_append(times, NULL, n + 1 + m->graph->participants.n + n);
     if (!ns)
         return NULL;
     for (size_t i = 0; i < n_events; i++) {
         ns[2 * i] = events[i].begin_ns;
         ns[2 * i + 1] = events[i].end_ns;
     }
-    for (size_t i = 0; i < m->draft->calls.n; i++) {
+    for (size_t i = 0; i < m->input->calls.n; i++) {
         ns[2 * (n_events + i)] = calls[i].begin_ns;
         ns[2 * (n_events + i) + 1] = calls[i].end_ns;
     }
     for (size_t i = parts; i < n; i++)
         ns[i] = INT64_MIN;
     ns[n] = 0;
-    for (size_t i = 0; i < m->graph->visits.n; i++)
-        ns[n + 1 + i] = visits[i].last_ns;
+    for (size_t i = 0; i < m->graph->participants.n; i++)
+        ns[n + 1 + i] = participants[i].last_ns;
     for (size_t i = m->edges.n; i > 0 && edges[i - 1].to >= parts; i--) {
         int64_t *end = &ns[edges[i - 1].to], from = ns[edges[i - 1].from];
         *end = from > *end ? from : *end;
@@ -156,11 +157,11 @@ static int64_t *find_times(const tm_maker *m, tm_vec *times) {
 
 /* Returns whether an edge leads to an earlier part, according to this rank's times. The graph
  * leaves out such edges. This function is rarely called. */
-static __attribute__((noinline)) bool leads_back(const tm_maker *m, const int64_t *ns,
+static __attribute__((noinline)) bool leads_back(const tm_builder *m, const int64_t *ns,
                                                  uint32_t from, uint32_t to) {
     if (ns[from] != ns[to])
         return ns[from] > ns[to];
-    const size_t n_events = m->draft->events.n, n_items = n_events + m->draft->calls.n;
+    const size_t n_events = m->input->events.n, n_items = n_events + m->input->calls.n;
     const bool from_took = from % 2 && from < 2 * n_items && ns[from] > ns[from - 1];
     const bool to_took = to % 2 && to < 2 * n_items && ns[to] > ns[to - 1];
     const unsigned a = tm_phase_of(from, from_took, n_events, n_items);
@@ -182,7 +183,7 @@ static const int64_t UNREACHED = INT64_MIN / 4;
  * Returns false if this rank cannot join the batch, for one of three reasons: the edges that it
  * leaves out differ from the model's; an edge has unexplained time, but no slot; or a weight is
  * long, but its edge has no wide row. */
-static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t *ns,
+static bool take_weights(const tm_model *model, const tm_builder *m, const int64_t *ns,
                          int64_t *reached, tm_batch *batch) {
     const place_of_edge *at = model->edges.data;
     int32_t *const recorded = batch->recorded->ns + batch->n;
@@ -217,11 +218,11 @@ static bool take_weights(const tm_model *model, const tm_maker *m, const int64_t
     return true;
 }
 
-static void take_usual(const tm_model *model, const tm_maker *m, tm_batch *batch) {
+static void take_usual(const tm_model *model, const tm_builder *m, tm_batch *batch) {
     const uint32_t *transfers = model->transfers.data;
     for (size_t i = 0; i < model->transfers.n; i++) {
         const tm_loose_edge *edge = (const tm_loose_edge *)m->edges.data + transfers[i];
-        batch->visits[edge->from & ~TM_FROM_VISIT].usual_ns[batch->n] =
+        batch->participants[edge->from & ~TM_FROM_OPERATION].usual_ns[batch->n] =
             tm_weights_at(&m->weights, transfers[i]).peer_ns;
     }
 }
@@ -239,7 +240,7 @@ static bool same_extras(const tm_model *model, const int64_t *ns, const int64_t 
 
 /* Stores a rank's edges in a batch. Returns false if the edges differ from the edges of the
  * model. */
-static bool take_edges(const tm_model *model, const tm_maker *m, const int64_t *ns,
+static bool take_edges(const tm_model *model, const tm_builder *m, const int64_t *ns,
                        int64_t *reached, tm_batch *batch) {
     int64_t *const wide = batch->wide->ns + batch->n;
     const size_t n = model->n_ends;
@@ -294,14 +295,14 @@ static bool find_others(tm_model *model) {
 }
 
 /* Computes what all batches of a model share. */
-static bool open_model(tm_model *model, const tm_draft *draft, tm_peer_places *places) {
+static bool open_model(tm_model *model, const tm_graph_input *input, tm_peer_places *places) {
     place_of_edge *edges = model->edges.data;
     model->items = calloc(1, sizeof *model->items);
     model->wide = find_wide(model);
     const bool ok =
         model->items && model->wide && find_others(model) &&
         tm_batch_items_make(model->items, model->graph, model->parts.n, model->n_events) &&
-        tm_peers_number(draft, places, model->items->places);
+        tm_peers_number(input, places, model->items->places);
     for (size_t i = 0; i < model->edges.n && ok; i++) {
         const uint32_t place = edges[i].place;
         edges[i].slot = place == TM_NO_ORIGIN ? TM_NO_SLOT : model->items->slots[place];
@@ -317,7 +318,7 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
         return NULL;
     const size_t n_edges = g->first[g->n_nodes], n_slots = model->items->n_slots;
     const size_t bytes = (model->n_wide + n_slots) * sizeof(tm_batch_row) +
-                         g->visits.n * sizeof(tm_batch_visit) +
+                         g->participants.n * sizeof(tm_batch_participant) +
                          n_edges * (sizeof(tm_batch_short) + sizeof *batch->has_over);
     tm_batch_row *rows = tm_pages_alloc(&models->rows, bytes);
     *batch = (tm_batch){.like = g, .items = model->items, .wide = rows};
@@ -325,8 +326,8 @@ static tm_batch *add_batch(tm_models *models, tm_model *model) {
         return NULL;
     tm_pages_make(rows, bytes);
     batch->over = batch->wide + model->n_wide;
-    batch->visits = (void *)(batch->over + n_slots);
-    batch->recorded = (void *)(batch->visits + g->visits.n);
+    batch->participants = (void *)(batch->over + n_slots);
+    batch->recorded = (void *)(batch->participants + g->participants.n);
     batch->has_over = (void *)(batch->recorded + n_edges);
     memset(batch->over, 0, n_slots * sizeof *batch->over);
     memset(batch->has_over, 0, n_edges);
@@ -347,20 +348,20 @@ static void forget_over(tm_batch *batch) {
         batch->has_over[e] &= (uint8_t) ~(1U << batch->n);
 }
 
-static void take_visits(const tm_maker *m, tm_batch *batch) {
-    const tm_graph_visit *visits = m->graph->visits.data;
-    for (size_t i = 0; i < m->graph->visits.n; i++) {
-        batch->visits[i].operation[batch->n] = visits[i].operation;
-        batch->visits[i].last_ns[batch->n] = visits[i].last_ns;
+static void take_participants(const tm_builder *m, tm_batch *batch) {
+    const tm_graph_participant *participants = m->graph->participants.data;
+    for (size_t i = 0; i < m->graph->participants.n; i++) {
+        batch->participants[i].operation[batch->n] = participants[i].operation;
+        batch->participants[i].last_ns[batch->n] = participants[i].last_ns;
     }
 }
 
 /* Tries to add a rank to the model's latest batch, or to a new batch. Sets *taken to whether the
  * rank was added, which requires the model's nodes and edges. Returns false when out of memory. */
-static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm_model_rank *rank,
+static bool take(tm_models *models, tm_model *model, const tm_builder *m, const tm_model_rank *rank,
                  tm_peer_places *places, bool *taken) {
     const int64_t *ns = find_times(m, &models->times);
-    if (!ns || (!model->items && !open_model(model, m->draft, places)))
+    if (!ns || (!model->items && !open_model(model, m->input, places)))
         return false;
     tm_batch *batch =
         model->batch == SIZE_MAX ? NULL : (tm_batch *)models->batches.data + model->batch;
@@ -372,7 +373,7 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
     int64_t *reached = (int64_t *)models->times.data + models->times.n - model->n_ends;
     *taken = take_edges(model, m, ns, reached, batch);
     if (*taken) {
-        take_visits(m, batch);
+        take_participants(m, batch);
         batch->rank[batch->n] = m->graph->rank;
         batch->index[batch->n++] = rank->index;
     } else if (batch->n == 0) { /* add_batch has just made this batch */
@@ -386,39 +387,39 @@ static bool take(tm_models *models, tm_model *model, const tm_maker *m, const tm
 }
 
 static uint32_t source_of(uint32_t from, uint32_t n_parts) {
-    if (!(from & TM_FROM_VISIT))
+    if (!(from & TM_FROM_OPERATION))
         return from;
-    return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_VISIT));
+    return n_parts + (from == TM_FROM_ROOT ? 0 : 1 + (from & ~TM_FROM_OPERATION));
 }
 
 /* Makes the rank the first rank of a new model. */
-static bool add_model(tm_models *models, tm_maker *m) {
+static bool add_model(tm_models *models, tm_builder *m) {
     tm_model *model = tm_vec_push(&models->models);
     if (!model)
         return false;
     *model = (tm_model){.graph = m->graph,
-                        .timeline = m->draft->timeline,
-                        .draft = m->draft,
-                        .stage = m->draft->stage,
+                        .timeline = m->input->timeline,
+                        .input = m->input,
+                        .stage = m->input->stage,
                         .parts = TM_VEC(kind_of_part),
                         .loose = m->edges,
                         .edges = TM_VEC(place_of_edge),
                         .transfers = TM_VEC(uint32_t),
                         .extra = TM_VEC(extra_edge),
                         .origin = m->origin,
-                        .n_events = m->draft->events.n,
-                        .n_ends = 2 * (m->draft->events.n + m->draft->calls.n) +
-                                  m->draft->timeline->n_steps + 1,
+                        .n_events = m->input->events.n,
+                        .n_ends = 2 * (m->input->events.n + m->input->calls.n) +
+                                  m->input->timeline->n_steps + 1,
                         .batch = SIZE_MAX};
     m->origin = NULL;
     m->edges = TM_VEC(tm_loose_edge);
     const tm_loose_edge *loose = model->loose.data;
-    kind_of_part *part = tm_vec_append(&model->parts, NULL, m->draft->events.n + m->draft->calls.n);
+    kind_of_part *part = tm_vec_append(&model->parts, NULL, m->input->events.n + m->input->calls.n);
     place_of_edge *edge = tm_vec_append(&model->edges, NULL, model->loose.n);
-    for (size_t i = 0; i < m->draft->events.n && part; i++)
-        *part++ = event_at(m->draft, i);
-    for (size_t i = 0; i < m->draft->calls.n && part; i++)
-        *part++ = call_at(m->draft, i);
+    for (size_t i = 0; i < m->input->events.n && part; i++)
+        *part++ = event_at(m->input, i);
+    for (size_t i = 0; i < m->input->calls.n && part; i++)
+        *part++ = call_at(m->input, i);
     for (size_t i = 0; i < model->loose.n && edge; i++)
         edge[i] = (place_of_edge){TM_NO_ORIGIN, source_of(loose[i].from, (uint32_t)model->n_ends),
                                   loose[i].to, TM_NO_SLOT, TM_NO_SLOT};
@@ -428,7 +429,7 @@ static bool add_model(tm_models *models, tm_maker *m) {
     return (part || model->parts.n == 0) && (edge || model->edges.n == 0);
 }
 
-static bool find_model(tm_models *models, const tm_maker *m, const tm_model_rank *rank,
+static bool find_model(tm_models *models, const tm_builder *m, const tm_model_rank *rank,
                        tm_peer_places *places, bool *taken) {
     bool ok = true;
     for (size_t back = 1; back <= LATEST && back <= models->models.n && ok && !*taken; back++) {
@@ -441,28 +442,28 @@ static bool find_model(tm_models *models, const tm_maker *m, const tm_model_rank
 
 tm_status tm_models_build(tm_models *models, const tm_model_rank *rank, tm_peer_places *places,
                           tm_graph *out, tm_error *err) {
-    tm_maker m = {.draft = rank->recorded->draft,
-                  .recorded = rank->recorded,
-                  .waits = rank->waits,
-                  .visits = rank->visits,
-                  .n_visits = rank->n,
-                  .graph = out,
-                  .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
-                  .weights = models->weights,
-                  .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
+    tm_builder m = {.input = rank->recorded->input,
+                    .recorded = rank->recorded,
+                    .waits = rank->waits,
+                    .participants = rank->participants,
+                    .n_participants = rank->n,
+                    .graph = out,
+                    .edges = models->edges.size > 0 ? models->edges : TM_VEC(tm_loose_edge),
+                    .weights = models->weights,
+                    .causes = models->causes.size > 0 ? models->causes : TM_VEC(tm_cause)};
     bool taken = false;
     m.edges.n = m.weights.longs.n = m.causes.n = 0;
-    bool ok = tm_maker_loose(&m);
+    bool ok = tm_builder_loose(&m);
     const bool small = m.models = m.edges.n <= MOST_EDGES;
     ok = ok && (!small || find_model(models, &m, rank, places, &taken));
     tm_status status = ok ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && !taken) {
-        status = tm_maker_order(&m, err);
+        status = tm_builder_order(&m, err);
         if (status == TM_OK && small && out->n_nodes > 0 && !add_model(models, &m))
             status = tm_fail_memory(err);
     }
     if (taken) {
-        tm_vec_free(&out->visits);
+        tm_vec_free(&out->participants);
         tm_vec_free(&out->steps);
         out->in_batch = true;
     }
@@ -489,11 +490,11 @@ static void fill_lanes(tm_batch *batch, size_t n_wide) {
             batch->wide[s].ns[lane] = batch->wide[s].ns[0];
         for (size_t s = 0; s < n_slots; s++)
             batch->over[s].ns[lane] = batch->over[s].ns[0];
-        for (size_t i = 0; i < batch->like->visits.n; i++) {
-            tm_batch_visit *visit = &batch->visits[i];
-            visit->operation[lane] = visit->operation[0];
-            visit->last_ns[lane] = visit->last_ns[0];
-            visit->usual_ns[lane] = visit->usual_ns[0];
+        for (size_t i = 0; i < batch->like->participants.n; i++) {
+            tm_batch_participant *participant = &batch->participants[i];
+            participant->operation[lane] = participant->operation[0];
+            participant->last_ns[lane] = participant->last_ns[0];
+            participant->usual_ns[lane] = participant->usual_ns[0];
         }
     }
 }

@@ -13,14 +13,14 @@
 typedef struct tm_model {
     const tm_graph *graph;       /* borrowed: graph of the first rank */
     const tm_timeline *timeline; /* borrowed: timeline of the first rank */
-    /* only its address is used: ranks with the same draft have the same events and calls */
-    const tm_draft *draft;
+    /* only its address is used: ranks with the same input have the same events and calls */
+    const tm_graph_input *input;
     int64_t stage;
     tm_vec parts; /* vector of kind_of_part: what identifies each event and call */
     tm_vec loose; /* vector of tm_loose_edge */
     tm_vec edges; /* vector of place_of_edge, parallel to `loose`: where a batch stores each edge's
                      weight */
-    uint32_t *origin; /* owned; [edges of the graph] see tm_maker */
+    uint32_t *origin; /* owned; [edges of the graph] see tm_builder */
     uint32_t *wide;   /* owned; [edges of the graph] index of the edge's wide row, or TM_NO_SLOT.
                          Before the first batch, `wide` is NULL and n_wide is 0 */
     size_t n_wide;
@@ -40,7 +40,7 @@ typedef struct tm_models {
     tm_vec models;        /* vector of tm_model */
     tm_vec batches;       /* vector of tm_batch */
     tm_pages rows;        /* memory of the batches' rows */
-    tm_vec edges, causes; /* memory that the tm_maker of each rank reuses. `weights` is reused in
+    tm_vec edges, causes; /* memory that the tm_builder of each rank reuses. `weights` is reused in
                              the same way */
     tm_weights weights;
     tm_vec times; /* vector of int64_t: times of a rank's parts */
@@ -57,8 +57,8 @@ void tm_models_free(tm_models *models);
 /** The rank whose graph is to be built. */
 typedef struct tm_model_rank {
     const tm_recorded *recorded;
-    const tm_vec *waits;           /* for waits, visits and n, see tm_graph_build */
-    const tm_replay_visit *visits; /* [n] */
+    const tm_vec *waits; /* for waits, participants and n, see tm_graph_build */
+    const tm_replay_participant *participants; /* [n] */
     size_t n;
     uint32_t index; /* index of the rank in its process */
 } tm_model_rank;

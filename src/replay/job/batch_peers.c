@@ -123,8 +123,9 @@ bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
     tm_batch_loops_of(workspace->loops)->peers(batch, places, workspace);
     for (uint32_t i = items->first[items->n]; i < items->first[items->n + 1]; i++) {
         const uint32_t e = items->edges[i].edge; /* the edge is a transfer */
-        const uint32_t visit = batch->like->edges[e].from & ~TM_FROM_VISIT;
-        memcpy(workspace->peer[e].ns, batch->visits[visit].usual_ns, sizeof workspace->peer[e].ns);
+        const uint32_t participant = batch->like->edges[e].from & ~TM_FROM_OPERATION;
+        memcpy(workspace->peer[e].ns, batch->participants[participant].usual_ns,
+               sizeof workspace->peer[e].ns);
         workspace->known[e] = TM_WORKSPACE_PEER;
     }
     return true;

@@ -65,23 +65,25 @@ static bool copy_edge(const pick *p, uint32_t e, tm_graph *out, tm_edge *edge) {
     tm_edge_flag(edge, p->workspace->known[e] & TM_EDGE_PAIR);
     tm_edge_flag(edge, p->workspace->stall[e] >> p->lane & 1 ? TM_EDGE_STALL : 0);
     tm_edge_flag(edge, over ? TM_EDGE_OVER : 0);
-    if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
+    if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_OPERATION))
         edge->from = p->place[edge->from];
     return tm_graph_weigh(out, edge, &weight);
 }
 
 static bool copy_boundaries(const pick *p, tm_graph *out) {
     const tm_graph *like = p->batch->like;
-    tm_graph_visit *visits = tm_vec_append(&out->visits, like->visits.data, like->visits.n);
+    tm_graph_participant *participants =
+        tm_vec_append(&out->participants, like->participants.data, like->participants.n);
     tm_graph_step *steps = tm_vec_append(&out->steps, like->steps.data, like->steps.n);
-    for (size_t i = 0; i < like->visits.n && visits; i++) {
-        visits[i].operation = p->batch->visits[i].operation[p->lane];
-        visits[i].last_ns = p->batch->visits[i].last_ns[p->lane];
-        visits[i].node = visits[i].node == TM_NO_NODE ? TM_NO_NODE : p->place[visits[i].node];
+    for (size_t i = 0; i < like->participants.n && participants; i++) {
+        participants[i].operation = p->batch->participants[i].operation[p->lane];
+        participants[i].last_ns = p->batch->participants[i].last_ns[p->lane];
+        participants[i].node =
+            participants[i].node == TM_NO_NODE ? TM_NO_NODE : p->place[participants[i].node];
     }
     for (size_t k = 0; k < like->steps.n && steps; k++)
         steps[k].node = p->place[steps[k].node];
-    return (visits || like->visits.n == 0) && (steps || like->steps.n == 0);
+    return (participants || like->participants.n == 0) && (steps || like->steps.n == 0);
 }
 
 static bool copy_nodes(const pick *p, tm_graph *out) {
@@ -114,7 +116,7 @@ tm_status tm_batch_pick(const tm_batch *batch, size_t lane, tm_batch_workspace *
                         bool in_time, tm_graph *out, tm_error *err) {
     pick p = {.batch = batch, .workspace = workspace, .lane = lane};
     *out = (tm_graph){.rank = batch->rank[lane],
-                      .visits = TM_VEC(tm_graph_visit),
+                      .participants = TM_VEC(tm_graph_participant),
                       .steps = TM_VEC(tm_graph_step),
                       .apart = TM_WEIGHTS(),
                       .n_inferred = batch->like->n_inferred};

@@ -4,7 +4,7 @@
 
 #include "base/keys.h"
 #include "base/sorted.h"
-#include "replay/graph/ops_visits.h"
+#include "replay/graph/ops_participants.h"
 
 typedef struct settler {
     tm_graph *graph;
@@ -30,16 +30,17 @@ static int64_t shift_of(const settler *s, size_t k) {
     return k > 0 ? end_of(s, k - 1, true) - end_of(s, k - 1, false) : 0;
 }
 
-static void set_visits(settler *s) {
-    tm_graph_visit *visits = s->graph->visits.data;
+static void set_participants(settler *s) {
+    tm_graph_participant *participants = s->graph->participants.data;
     const tm_graph_step *steps = s->graph->steps.data;
-    for (size_t i = 0; i < s->graph->visits.n; i++) {
+    for (size_t i = 0; i < s->graph->participants.n; i++) {
         size_t k = 0;
-        while (k + 1 < s->graph->steps.n && steps[k].node < visits[i].node)
+        while (k + 1 < s->graph->steps.n && steps[k].node < participants[i].node)
             k++;
-        bool end = steps[k].node == visits[i].node;
-        visits[i].last_ns =
-            end ? end_of(s, k, true) : s->ns[place_of(s, visits[i].operation)] + shift_of(s, k);
+        bool end = steps[k].node == participants[i].node;
+        participants[i].last_ns =
+            end ? end_of(s, k, true)
+                : s->ns[place_of(s, participants[i].operation)] + shift_of(s, k);
     }
 }
 
@@ -74,8 +75,8 @@ tm_status tm_ops_settle(tm_graph *graph, const tm_replay *job, const int64_t *ns
     for (size_t i = 0; i < job->n_operations && ok; i++)
         ok = tm_keys_add(&s.places, &job->operations[i].operation) != TM_NO_KEY;
     if (ok && graph->steps.n > 0) {
-        set_visits(&s);
-        ok = set_nodes(&s) && tm_ops_sort_visits(graph);
+        set_participants(&s);
+        ok = set_nodes(&s) && tm_ops_sort_participants(graph);
     }
     tm_keys_free(&s.places);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -12,7 +12,8 @@ static bool decides_before(const tm_graph *graph, const tm_edge *a, const tm_edg
 static uint32_t boundary_of(const tm_edge *edge, const uint32_t *boundaries) {
     if (edge->from == TM_FROM_ROOT)
         return TM_FROM_ROOT;
-    return edge->from & TM_FROM_VISIT ? edge->from & ~TM_FROM_VISIT : boundaries[edge->from];
+    return edge->from & TM_FROM_OPERATION ? edge->from & ~TM_FROM_OPERATION
+                                          : boundaries[edge->from];
 }
 
 void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries) {
@@ -32,24 +33,25 @@ void tm_path_decide(const tm_graph *graph, uint32_t *edges, uint32_t *boundaries
 
 static void boundary_names(const tm_graph *graph, uint32_t boundary, uint64_t *from,
                            int64_t *from_ns) {
-    const tm_graph_visit *visits = graph->visits.data;
-    *from = boundary == TM_FROM_ROOT ? TM_PATH_ROOT : visits[boundary].operation;
-    *from_ns = boundary == TM_FROM_ROOT ? INT64_MIN : visits[boundary].last_ns;
+    const tm_graph_participant *participants = graph->participants.data;
+    *from = boundary == TM_FROM_ROOT ? TM_PATH_ROOT : participants[boundary].operation;
+    *from_ns = boundary == TM_FROM_ROOT ? INT64_MIN : participants[boundary].last_ns;
 }
 
 tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, tm_vec *arrivals,
                              tm_vec *ends, tm_error *err) {
-    const tm_graph_visit *visits = graph->visits.data;
+    const tm_graph_participant *participants = graph->participants.data;
     const tm_graph_step *steps = graph->steps.data;
     bool ok = true;
-    for (size_t i = 0; i < graph->visits.n && ok; i++) {
-        if (visits[i].node == TM_NO_NODE || graph->ns[visits[i].node] != visits[i].last_ns)
+    for (size_t i = 0; i < graph->participants.n && ok; i++) {
+        if (participants[i].node == TM_NO_NODE ||
+            graph->ns[participants[i].node] != participants[i].last_ns)
             continue;
-        tm_path_arrival arrival = {.operation = visits[i].operation,
-                                   .last_ns = visits[i].last_ns,
+        tm_path_arrival arrival = {.operation = participants[i].operation,
+                                   .last_ns = participants[i].last_ns,
                                    .rank = graph->rank,
-                                   .node = visits[i].node};
-        boundary_names(graph, boundaries[visits[i].node], &arrival.from, &arrival.from_ns);
+                                   .node = participants[i].node};
+        boundary_names(graph, boundaries[participants[i].node], &arrival.from, &arrival.from_ns);
         ok = tm_vec_append(arrivals, &arrival, 1) != NULL;
     }
     for (size_t k = 0; k < graph->steps.n && ok; k++) {
@@ -177,7 +179,7 @@ tm_status tm_path_fill(const tm_graph *graph, const tm_timeline *timeline, const
         const tm_weight weight = tm_graph_weight(graph, edge);
         int64_t source = tm_graph_source_ns(graph, edge);
         int64_t begin = source > hop->begin_ns ? source : hop->begin_ns;
-        bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT);
+        bool node = edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_OPERATION);
         uint32_t event = tm_graph_event_of(graph, v, edge);
         const tm_path_piece piece = {
             .step = hop->step,

@@ -85,9 +85,9 @@ static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights
 /* Computes the weights of all items. If an item has no edge, its place is set to TM_NO_PLACE.
  * Otherwise, its place is set to 0, which number_items replaces.
  * @param weights  [items] all values must be 0 */
-static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_items *out,
+static void weigh_items(const tm_graph_input *input, const tm_graph *graph, tm_peer_items *out,
                         tm_peer_weights *weights) {
-    const tm_part_event *events = draft->events.data;
+    const tm_part_event *events = input->events.data;
     memset(out->places, 0xff, out->n * sizeof *out->places);
     for (uint32_t v = 0; v < graph->n_nodes; v++)
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
@@ -99,7 +99,7 @@ static void weigh_items(const tm_draft *draft, const tm_graph *graph, tm_peer_it
             out->places[item] = 0;
             weigh_item(edge, &is, &weights[item]);
         }
-    for (size_t i = 0; i < draft->events.n; i++)
+    for (size_t i = 0; i < input->events.n; i++)
         weights[i].first_ns = events[i].end_ns - events[i].begin_ns;
 }
 
@@ -127,13 +127,13 @@ typedef struct spot {
 
 /* Returns the spot of an item. A call has the spot of the event that it launched.
  * @param spots  result of tm_counts_spots; NULL if all ranks run all names equally often */
-static spot spot_of(const tm_draft *draft, const tm_count_spot *spots, size_t item) {
-    const tm_part_event *events = draft->events.data;
-    const tm_part_call *call = draft->calls.data;
+static spot spot_of(const tm_graph_input *input, const tm_count_spot *spots, size_t item) {
+    const tm_part_event *events = input->events.data;
+    const tm_part_call *call = input->calls.data;
     size_t event = item;
     spot out;
-    if (item >= draft->events.n) {
-        call += item - draft->events.n;
+    if (item >= input->events.n) {
+        call += item - input->events.n;
         event = call->launched;
     }
     out = event == TM_NO_PART
@@ -161,8 +161,8 @@ static uint64_t kind_of(const tm_names *names, const tm_step *step) {
  * and the step_hash for the calls of step i is at the next index. The first two elements are for
  * items that belong to no step. NULL when out of memory.
  * @param names  see tm_peer_places.of_steps */
-static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
-    const tm_timeline *t = draft->timeline;
+static step_hash *hash_steps(const tm_graph_input *input, const tm_names *names) {
+    const tm_timeline *t = input->timeline;
     step_hash *hashes = calloc(2 * (t->n_steps + 1), sizeof *hashes);
     for (size_t i = 0; i < 2 * (t->n_steps + 1) && hashes; i++) {
         int64_t number = i < 2 ? -1 : t->steps[i / 2 - 1].number;
@@ -170,7 +170,7 @@ static step_hash *hash_steps(const tm_draft *draft, const tm_names *names) {
         const uint64_t of = !names  ? (uint64_t)number
                             : i < 2 ? 0
                                     : kind_of(names, &t->steps[i / 2 - 1]);
-        const uint64_t key[3] = {(uint64_t)draft->stage, of, i % 2};
+        const uint64_t key[3] = {(uint64_t)input->stage, of, i % 2};
         hashes[i].hash = tm_hash_words(0, key, 3);
         hashes[i].tag = (known ? 1 + (uint64_t)number % TM_PLACE_STEPS : 0) << 56 | i % 2 << 55;
     }
@@ -209,18 +209,18 @@ static uint64_t place_of(const step_hash *step, uint32_t name, const tm_count_sp
 /* Replaces each element of @p out by the number of the item's place. Elements that are TM_NO_PLACE
  * are not changed.
  * @param out  [events, then calls] */
-static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_places *places,
-                         uint32_t *out) {
+static bool number_items(const tm_graph_input *input, const step_hash *steps,
+                         tm_peer_places *places, uint32_t *out) {
     _Static_assert(TM_NO_STEP == -1, "steps[0] has the hash of TM_NO_STEP");
-    const tm_timeline *t = draft->timeline;
+    const tm_timeline *t = input->timeline;
     const bool uneven = places->uneven.keys.n > 0;
-    tm_count_spot *spots = uneven ? tm_counts_spots(draft, &places->uneven) : NULL;
+    tm_count_spot *spots = uneven ? tm_counts_spots(input, &places->uneven) : NULL;
     bool ok = spots || !uneven;
-    for (size_t i = 0; i < draft->events.n + draft->calls.n && ok; i++) {
+    for (size_t i = 0; i < input->events.n + input->calls.n && ok; i++) {
         if (out[i] == TM_NO_PLACE)
             continue;
-        const spot at = spot_of(draft, spots, i);
-        const bool call = i >= draft->events.n;
+        const spot at = spot_of(input, spots, i);
+        const bool call = i >= input->events.n;
         const bool joins = !call && t->role[at.row] == TM_ROLE_COMMUNICATION;
         const uint32_t name = t->name[at.row];
         out[i] = number_place(
@@ -231,20 +231,20 @@ static bool number_items(const tm_draft *draft, const step_hash *steps, tm_peer_
     return ok;
 }
 
-bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) {
+bool tm_peers_number(const tm_graph_input *input, tm_peer_places *places, uint32_t *out) {
     /* The names are NULL, because the job has other ranks. */
-    step_hash *steps = hash_steps(draft, NULL);
-    memset(out, 0, (draft->events.n + draft->calls.n) * sizeof *out);
-    bool ok = steps && number_items(draft, steps, places, out);
+    step_hash *steps = hash_steps(input, NULL);
+    memset(out, 0, (input->events.n + input->calls.n) * sizeof *out);
+    bool ok = steps && number_items(input, steps, places, out);
     free(steps);
     return ok;
 }
 
 /* Sets the rows of all items. If @p like has rows, these rows are borrowed, because both ranks
- * share the draft. False when out of memory. */
-static bool set_rows(const tm_draft *draft, const tm_peer_items *like, tm_peer_items *out) {
-    const tm_part_event *events = draft->events.data;
-    const tm_part_call *calls = draft->calls.data;
+ * share the input. False when out of memory. */
+static bool set_rows(const tm_graph_input *input, const tm_peer_items *like, tm_peer_items *out) {
+    const tm_part_event *events = input->events.data;
+    const tm_part_call *calls = input->calls.data;
     out->borrows_rows = like && like->rows;
     out->rows = out->borrows_rows ? like->rows : malloc((out->n + 1) * sizeof *out->rows);
     for (size_t i = 0; out->rows && !out->borrows_rows && i < out->n; i++)
@@ -266,20 +266,21 @@ static bool borrow_places(const tm_peer_items *like, tm_peer_items *out) {
     return same;
 }
 
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, tm_peer_places *places,
-                           const tm_peer_items *like, tm_peer_items *out, tm_error *err) {
-    const size_t n = draft->events.n + draft->calls.n;
-    step_hash *steps = hash_steps(draft, places->of_steps);
+tm_status tm_peers_collect(const tm_graph_input *input, const tm_graph *graph,
+                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
+                           tm_error *err) {
+    const size_t n = input->events.n + input->calls.n;
+    step_hash *steps = hash_steps(input, places->of_steps);
     tm_peer_weights *weights = calloc(n + 1, sizeof *weights);
     *out = (tm_peer_items){.places = malloc((n + 1) * sizeof *out->places),
                            .weights = malloc((n + 1) * sizeof *out->weights),
                            .n = n,
-                           .n_events = draft->events.n};
-    bool ok = steps && weights && out->places && out->weights && set_rows(draft, like, out);
+                           .n_events = input->events.n};
+    bool ok = steps && weights && out->places && out->weights && set_rows(input, like, out);
     if (ok) {
-        weigh_items(draft, graph, out, weights);
+        weigh_items(input, graph, out, weights);
         ok = keep_weights(weights, out) &&
-             (borrow_places(like, out) || number_items(draft, steps, places, out->places));
+             (borrow_places(like, out) || number_items(input, steps, places, out->places));
     }
     free(steps);
     free(weights);

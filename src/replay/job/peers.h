@@ -101,7 +101,7 @@ typedef struct tm_peer_places {
 /** Place number of an item that is not compared. */
 #define TM_NO_PLACE UINT32_MAX
 
-/** The weights of a rank that are compared. The items are the events of tm_draft, then the
+/** The weights of a rank that are compared. The items are the events of tm_graph_input, then the
  * calls. */
 typedef struct tm_peer_items {
     uint32_t *places;       /* [n] number of each item's place, or TM_NO_PLACE */
@@ -125,13 +125,13 @@ void tm_peer_items_free(tm_peer_items *items);
 
 /**
  * Collects the weights of a rank.
- * @param like  items of a rank whose draft differs only in times, or NULL. @p out may borrow arrays
+ * @param like  items of a rank whose input differs only in times, or NULL. @p out may borrow arrays
  *              from these items, so the items must outlive @p out.
  * @param out   The caller must free it with tm_peer_items_free, even after an error.
  * @return      TM_OK; TM_ERR_FAULT
  */
-tm_status tm_peers_collect(const tm_draft *draft, const tm_graph *graph, tm_peer_places *places,
-                           const tm_peer_items *like, tm_peer_items *out,
+tm_status tm_peers_collect(const tm_graph_input *input, const tm_graph *graph,
+                           tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
                            tm_error *err) TM_MUST_CHECK;
 
 /** A slice is a set of places that are compared together. A place belongs to the slice if its hash
@@ -200,7 +200,8 @@ tm_peer_weights tm_peers_of(const tm_peer_others *others, const tm_peer_weights 
 /** Assigns numbers to the places of all events and calls of a rank, even if they have no weights.
  * Call this only for jobs with several ranks. False when out of memory.
  * @param out  [events, then calls] numbers of the places */
-bool tm_peers_number(const tm_draft *draft, tm_peer_places *places, uint32_t *out) TM_MUST_CHECK;
+bool tm_peers_number(const tm_graph_input *input, tm_peer_places *places,
+                     uint32_t *out) TM_MUST_CHECK;
 
 typedef struct tm_batch_places {
     const tm_peer_places *places;

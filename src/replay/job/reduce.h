@@ -1,14 +1,15 @@
 /* Reduces a rank's graph to its boundary nodes: the operations that the rank takes part in, and the
  * ends of its steps.
  *
- * A link is the longest path (way) from one boundary node to another. It has a length in each of
- * several weight sets. A way may pass an operation at which the rank arrives. Such a way is
- * redundant if, in all sets, it is at most as long as the way to the operation plus the way on from
- * the operation. This is because an operation is never before the rank's arrival.
+ * A link is the longest path (distance) from one boundary node to another. It has a length in each
+ * of several weight sets. A distance may pass an operation at which the rank arrives. Such a
+ * distance is redundant if, in all sets, it is at most as long as the distance to the operation
+ * plus the distance on from the operation. This is because an operation is never before the rank's
+ * arrival.
  *
- * If too many ways remain at a node, the node becomes a joint: these ways end there, and a new way
- * starts. A joint is like an operation in which only this rank takes part. The few remaining links
- * give exactly the times of the graph.
+ * If too many distances remain at a node, the node becomes a joint: these distances end there, and
+ * a new distance starts. A joint is like an operation in which only this rank takes part. The few
+ * remaining links give exactly the times of the graph.
  */
 #ifndef TMERGE_REPLAY_REDUCE_H
 #define TMERGE_REPLAY_REDUCE_H
@@ -29,29 +30,29 @@ typedef struct tm_boundary {
 } tm_boundary;
 
 typedef struct tm_link {
-    uint32_t from; /* source: index in `visits`, or TM_FROM_ROOT */
-    /* target: for the rank's arrival at an operation, the index in `visits`; for the end of step k,
-     * n_visits + k */
+    uint32_t from; /* source: index in `participants`, or TM_FROM_ROOT */
+    /* target: for the rank's arrival at an operation, the index in `participants`; for the end of
+     * step k, n_participants + k */
     uint32_t to;
 } tm_link;
 
 /** A rank's reduced graph. The arrays point into the words that tm_reduce wrote. */
 typedef struct tm_reduced {
     int64_t rank;
-    size_t n_sets, n_visits, n_steps, n_links;
-    /* number of ways (replay/graph/labels.h) that were dropped, because the operation at which they
-     * start is not before the node to which they lead */
+    size_t n_sets, n_participants, n_steps, n_links;
+    /* number of distances (replay/graph/labels.h) that were dropped, because the operation at which
+     * they start is not before the node to which they lead */
     int64_t n_left_out;
-    const tm_boundary *visits; /* [n_visits] ascending in (last_ns, operation) */
-    const int64_t *steps;      /* [n_steps] step numbers, ascending */
-    const tm_link *links;      /* [n_links] ascending in `to`, then `from`; the root is last */
-    const int64_t *ns;         /* [n_links][n_sets] */
+    const tm_boundary *participants; /* [n_participants] ascending in (last_ns, operation) */
+    const int64_t *steps;            /* [n_steps] step numbers, ascending */
+    const tm_link *links; /* [n_links] ascending in `to`, then `from`; the root is last */
+    const int64_t *ns;    /* [n_links][n_sets] */
 } tm_reduced;
 
 /**
  * Appends a reduced graph as words. Words can be sent to other processes. The words of several
- * ranks can be concatenated in any order. A way to an arrival that would lead back is dropped. In
- * return, the arrival is never before its recorded time in any set, so savings are lower bounds.
+ * ranks can be concatenated in any order. A distance to an arrival that would lead back is dropped.
+ * In return, the arrival is never before its recorded time in any set, so savings are lower bounds.
  *
  * @param words  vector of int64_t; unchanged on failure
  * @return       TM_OK; TM_ERR_FAULT

@@ -69,8 +69,8 @@ static bool number_target(assembly *a, tm_keys *keys, const void *key) {
 static bool number_targets(assembly *a) {
     const tm_reduced *ranks = a->ranks.data;
     for (size_t r = 0; r < a->ranks.n; r++) {
-        for (size_t i = 0; i < ranks[r].n_visits; i++)
-            if (!number_target(a, &a->operations, &ranks[r].visits[i]))
+        for (size_t i = 0; i < ranks[r].n_participants; i++)
+            if (!number_target(a, &a->operations, &ranks[r].participants[i]))
                 return false;
         for (size_t i = 0; i < ranks[r].n_steps; i++)
             if (!number_target(a, &a->steps, &ranks[r].steps[i]))
@@ -109,7 +109,7 @@ static bool order_targets(assembly *a) {
     job->steps = sort_keys(&a->steps, tm_compare_i64, step_places);
     bool ok = job->operations && job->steps;
     for (size_t r = 0; ok && r < a->ranks.n; r++) {
-        for (size_t i = 0; i < ranks[r].n_visits; i++, target++)
+        for (size_t i = 0; i < ranks[r].n_participants; i++, target++)
             *target = places[*target];
         for (size_t i = 0; i < ranks[r].n_steps; i++, target++)
             *target = (uint32_t)job->n_operations + step_places[*target];
@@ -127,7 +127,7 @@ static void count_links(const assembly *a) {
     for (size_t r = 0; r < a->ranks.n; r++) {
         for (size_t i = 0; i < ranks[r].n_links; i++)
             first[targets[ranks[r].links[i].to] + 2]++;
-        targets += ranks[r].n_visits + ranks[r].n_steps;
+        targets += ranks[r].n_participants + ranks[r].n_steps;
     }
     for (size_t i = 2; i < n_targets + 2; i++)
         first[i] += first[i - 1];
@@ -152,7 +152,7 @@ static void place_links(const assembly *a, const int64_t **times) {
             job->rank[at] = r;
             times[at] = rank->ns + i * job->n_sets;
         }
-        targets += rank->n_visits + rank->n_steps;
+        targets += rank->n_participants + rank->n_steps;
     }
 }
 
@@ -221,12 +221,12 @@ tm_status tm_replay_build(const int64_t *words, size_t n_words, tm_replay *out, 
 }
 
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) {
-    if (!steps && (replay->n_steps == 0 || replay->steps[0] != TM_STEP_LEAD_IN))
+    if (!steps && (replay->n_steps == 0 || replay->steps[0] != TM_STEP_WARM_UP))
         return TM_OK;
     replay->counts = malloc((replay->n_steps + 1) * sizeof *replay->counts);
     for (size_t k = 0; k < replay->n_steps && replay->counts; k++)
         replay->counts[k] =
-            replay->steps[k] != TM_STEP_LEAD_IN && (!steps || tm_list_has(steps, replay->steps[k]));
+            replay->steps[k] != TM_STEP_WARM_UP && (!steps || tm_list_has(steps, replay->steps[k]));
     return replay->counts ? TM_OK : tm_fail_memory(err);
 }
 

@@ -54,7 +54,7 @@ tm_status tm_replay_open(const int64_t *words, size_t n_words, tm_replay *out,
 void tm_replay_free(tm_replay *replay);
 
 /** Makes T include only these steps. If @p steps is NULL, T includes all steps except the warm-up
- * (TM_STEP_LEAD_IN). TM_OK; TM_ERR_FAULT. */
+ * (TM_STEP_WARM_UP). TM_OK; TM_ERR_FAULT. */
 tm_status tm_replay_count(tm_replay *replay, const tm_list *steps, tm_error *err) TM_MUST_CHECK;
 
 /**

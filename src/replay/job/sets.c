@@ -60,10 +60,10 @@ uint64_t tm_sets_meant(const tm_sets *sets, const tm_graph *graph, const tm_edge
 
 /* Returns whether an edge is the transfer of a kernel that sends or receives. */
 static bool is_of_pair(const tm_sets *sets, const tm_graph *graph, const tm_edge *edge) {
-    if (edge->kind != TM_EDGE_TRANSFER || !(edge->from & TM_FROM_VISIT) || !sets->pairs)
+    if (edge->kind != TM_EDGE_TRANSFER || !(edge->from & TM_FROM_OPERATION) || !sets->pairs)
         return false;
-    const tm_graph_visit *visits = graph->visits.data;
-    const uint32_t row = visits[edge->from & ~TM_FROM_VISIT].event;
+    const tm_graph_participant *participants = graph->participants.data;
+    const uint32_t row = participants[edge->from & ~TM_FROM_OPERATION].event;
     return row != TM_NO_EVENT && sets->pairs[sets->names[row]];
 }
 
@@ -80,11 +80,11 @@ double tm_scaled_factor(const tm_scaled *scaled, uint64_t operation) {
 static inline double factor_of(const tm_sets *sets, size_t i, const tm_graph *graph,
                                const tm_edge *edge) {
     const tm_change *change = &sets->changes[i];
-    const tm_graph_visit *visits = graph->visits.data;
+    const tm_graph_participant *participants = graph->participants.data;
     if (change->of_operation)
-        return edge->from & TM_FROM_VISIT && edge->from != TM_FROM_ROOT
+        return edge->from & TM_FROM_OPERATION && edge->from != TM_FROM_ROOT
                    ? tm_scaled_factor(change->of_operation,
-                                      visits[edge->from & ~TM_FROM_VISIT].operation)
+                                      participants[edge->from & ~TM_FROM_OPERATION].operation)
                    : 1.0;
     if (change->factors)
         return change->factors[tm_graph_fix(graph, edge) - 1];

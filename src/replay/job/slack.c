@@ -23,7 +23,7 @@ static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) 
         for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
             const tm_edge *edge = &graph->edges[e];
             const int64_t ns = tm_graph_weight(graph, edge).ns;
-            if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_VISIT))
+            if (edge->from != TM_FROM_ROOT && !(edge->from & TM_FROM_OPERATION))
                 bring_down(&late[edge->from], late[v] - ns);
             if (slack < below_ns && (edge->kind == TM_EDGE_COMPUTE || edge->kind == TM_EDGE_COPY))
                 out.near_ns += ns;
@@ -32,15 +32,15 @@ static tm_slack go_back(const tm_graph *graph, int64_t *late, int64_t below_ns) 
     return out;
 }
 
-tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
-                       int64_t below_ns, int64_t *late_ns) {
-    const tm_graph_visit *visits = graph->visits.data;
+tm_slack tm_slack_find(const tm_graph *graph, const int64_t *participants_ns,
+                       const int64_t *steps_ns, int64_t below_ns, int64_t *late_ns) {
+    const tm_graph_participant *participants = graph->participants.data;
     const tm_graph_step *steps = graph->steps.data;
     for (size_t v = 0; v < graph->n_nodes; v++)
         late_ns[v] = INT64_MAX;
-    for (size_t i = 0; i < graph->visits.n; i++)
-        if (visits[i].node != TM_NO_NODE)
-            bring_down(&late_ns[visits[i].node], visits_ns[i]);
+    for (size_t i = 0; i < graph->participants.n; i++)
+        if (participants[i].node != TM_NO_NODE)
+            bring_down(&late_ns[participants[i].node], participants_ns[i]);
     for (size_t k = 0; k < graph->steps.n; k++)
         bring_down(&late_ns[steps[k].node], steps_ns[k]);
     return go_back(graph, late_ns, below_ns);

@@ -13,14 +13,14 @@ typedef struct tm_slack {
 /**
  * Finds the slack of a rank by propagating the latest times back through its graph.
  *
- * @param visits_ns  [visits] latest time of each operation; INT64_MAX: nothing depends on the
- *                   operation
+ * @param participants_ns  [participants] latest time of each operation; INT64_MAX: nothing depends
+ *                   on the operation
  * @param steps_ns   [steps] latest end of each step; INT64_MAX: nothing depends on the end
  * @param below_ns   limit for near_ns: work with less slack than this is included
  * @param late_ns    [nodes] set to the latest time of each node, or to INT64_MAX
  */
-tm_slack tm_slack_find(const tm_graph *graph, const int64_t *visits_ns, const int64_t *steps_ns,
-                       int64_t below_ns, int64_t *late_ns);
+tm_slack tm_slack_find(const tm_graph *graph, const int64_t *participants_ns,
+                       const int64_t *steps_ns, int64_t below_ns, int64_t *late_ns);
 
 /** Consecutive GPU events of a stream, and how much later they could end. Sent as bytes. */
 typedef struct tm_slack_run {

@@ -81,7 +81,7 @@ tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out,
 /** Factor for the transfer of an operation that involves the slow host. It makes the transfer as
  * fast as transfers of other hosts. Sent as bytes. */
 typedef struct tm_links_factor {
-    uint64_t operation; /* as in tm_replay_visit */
+    uint64_t operation; /* as in tm_replay_participant */
     double factor;
     int64_t origin; /* process that holds the member */
 } tm_links_factor;

@@ -18,11 +18,11 @@
 #define HEAP_ADDRESS 139926520725504LL
 #define RESERVED_BYTES 75161927680LL /* 88 % of an H100's memory, a usual value */
 
-typedef struct maker {
+typedef struct builder {
     tms_kineto_texts *texts;
     const tms_groups *groups;
     const tms_placement *placement;
-} maker;
+} builder;
 
 /* Closes a memory stream. Returns false when out of memory. */
 static bool close_text(FILE *stream) {
@@ -33,7 +33,7 @@ static bool close_text(FILE *stream) {
 
 /* Makes the last JSON members of NCCL kernels and record_param_comms, which describe the process
  * group. */
-static bool make_group(const maker *m, tms_role role) {
+static bool make_group(const builder *m, tms_role role) {
     const tms_channel *channel = tms_groups_channel(m->groups, m->placement, role);
     int64_t ranks;
     size_t size;
@@ -85,7 +85,8 @@ static void print_place(FILE *stream, const tms_placement *placement, tms_track 
 
 /* Writes the part of an event between its External id and its main number. Blanks are as Kineto
  * writes them when it appends members. */
-static void print_middle(FILE *stream, const maker *m, const tms_kind_info *info, tms_track track) {
+static void print_middle(FILE *stream, const builder *m, const tms_kind_info *info,
+                         tms_track track) {
     /* Each case ends with the name of a member, whose value is the event's number. */
     switch (info->shape) {
     case TMS_SHAPE_OP:
@@ -140,7 +141,7 @@ static size_t mark(FILE *stream, size_t *before) {
 }
 
 /* Prints all parts into one string, and records their lengths. */
-static bool make_text(const maker *m, tms_kind kind, tms_track track) {
+static bool make_text(const builder *m, tms_kind kind, tms_track track) {
     const tms_kind_info *info = tms_kind_get(kind);
     tms_kineto_text *made = &m->texts->of[kind][track];
     bool instant = info->shape == TMS_SHAPE_INSTANT;
@@ -169,7 +170,7 @@ static bool make_text(const maker *m, tms_kind kind, tms_track track) {
 
 /* Returns whether a kind can be on a track. For a small file, making texts of impossible pairs
  * would be most of the work. */
-static bool possible(const maker *m, tms_kind kind, tms_track track) {
+static bool possible(const builder *m, tms_kind kind, tms_track track) {
     bool gpu = false;
 
     switch (tms_kind_get(kind)->shape) {
@@ -193,7 +194,7 @@ static bool possible(const maker *m, tms_kind kind, tms_track track) {
 
 bool tms_kineto_texts_make(tms_kineto_texts *texts, const tms_groups *groups,
                            const tms_placement *placement) {
-    maker m = {texts, groups, placement};
+    builder m = {texts, groups, placement};
 
     for (int role = 0; role < TMS_ROLE_COUNT; role++) {
         if (!make_group(&m, (tms_role)role)) {

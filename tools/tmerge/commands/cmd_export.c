@@ -207,7 +207,7 @@ static const char *host_of(const job *j, int64_t rank) {
 }
 
 static tm_status read_job(const selection *s, job *j, tm_error *err) {
-    const tm_choice choice = {.ranks = s->ranks};
+    const tm_show_options shown = {.ranks = s->ranks};
     TM_TRY(tm_store_open(s->store, &j->store, err));
     TM_TRY(read_tables(j, err));
     if (s->format->of_stacks) {
@@ -228,7 +228,7 @@ static tm_status read_job(const selection *s, job *j, tm_error *err) {
         j->hosts[i] = host_of(j, j->ranks[i].rank);
         j->wanted[i] = tm_list_has(&s->ranks, j->ranks[i].rank);
     }
-    return tm_choice_check(&choice, j->store, err);
+    return tm_show_options_check(&shown, j->store, err);
 }
 
 static void warn_of_window(const job *j) {
@@ -378,19 +378,19 @@ static tm_status export_database(const selection *s, const job *j, int fd, int64
 
 /* Exports to a temporary file, which gets its final name when it is complete. */
 static tm_status export_file(const selection *s, job *j, tm_error *err) {
-    tm_draft draft;
+    tm_temp_file temp;
     int64_t n_events = 0;
-    tm_status status = tm_draft_create(&draft, s->output) ? TM_OK : tm_fail_memory(err);
+    tm_status status = tm_temp_file_create(&temp, s->output) ? TM_OK : tm_fail_memory(err);
     int code = 0;
     tm_output_watch(s->output);
-    if (status == TM_OK && (code = tm_draft_open(&draft)) != 0)
+    if (status == TM_OK && (code = tm_temp_file_open(&temp)) != 0)
         status = fail_output(s, code, err);
     if (status == TM_OK)
-        status = s->format->is_database ? export_database(s, j, draft.fd, &n_events, err)
-                                        : export_all(s, j, draft.fd, &n_events, err);
-    if (status == TM_OK && (code = tm_draft_publish(&draft)) != 0)
+        status = s->format->is_database ? export_database(s, j, temp.fd, &n_events, err)
+                                        : export_all(s, j, temp.fd, &n_events, err);
+    if (status == TM_OK && (code = tm_temp_file_publish(&temp)) != 0)
         status = fail_output(s, code, err);
-    tm_draft_discard(&draft);
+    tm_temp_file_discard(&temp);
     if (status == TM_OK)
         printf("%s: %lld %s\n", s->output, (long long)n_events,
                s->format->of_stacks ? "stacks" : "events");

@@ -31,18 +31,18 @@ static tm_status run(const char *store, const tm_listen *at, tm_error *err) {
     sigaction(SIGPIPE, &ignore,
               NULL); /* without this, the server would end when a client disconnects */
     printf("Serving %s at\n  %s\n", store, at->url);
-    if (strcmp(at->door.address, loopback) == 0)
+    if (strcmp(at->access.address, loopback) == 0)
         printf("Only this machine can open it, and only with this URL. Ctrl-C ends it.\n");
     else
         printf("Whoever reaches %s and has this URL can open it. Nothing is encrypted. Ctrl-C ends "
                "it.\n",
-               at->door.address);
+               at->access.address);
     if (!tm_handler_has_levels(handler))
         tm_console_warn(
             "%s is from an older tmerge and has no timeline levels: where there are too many "
             "events to draw, the timeline stays coarse; tmerge analyze %s adds the levels",
             store, store);
-    const tm_http_plan plan = {&at->door, at->fd, tm_handler_answer, handler};
+    const tm_http_plan plan = {&at->access, at->fd, tm_handler_answer, handler};
     status = fflush(stdout) == 0 ? tm_http_run(&plan, err) : TM_OK; /* main reports the failure */
     tm_handler_close(handler);
     return status;

@@ -42,7 +42,7 @@ static const tm_option options[] = {
 
 typedef struct request {
     const tm_arguments *arguments;
-    tm_choice choice;
+    tm_show_options options;
     const char *format; /* "text", "json" or "csv" */
     const char *folder; /* folder for CSV files; NULL: none */
     tm_colors colors;
@@ -106,7 +106,7 @@ static bool wanted(const tm_arguments *arguments, const tm_table_def *def) {
 static tm_status parse_request(const tm_arguments *arguments, request *out, tm_error *err) {
     bool json = tm_argument(arguments, "json"), csv = tm_argument(arguments, "csv");
     *out = (request){.arguments = arguments};
-    TM_TRY(tm_choice_parse(arguments, &out->choice, err));
+    TM_TRY(tm_show_options_parse(arguments, &out->options, err));
     out->folder = tm_argument(arguments, "csv-dir");
     if (json && csv)
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--json and --csv exclude each other");
@@ -181,7 +181,7 @@ static tm_status choose_tables(const request *r, const tm_store *store, const tm
             absent = !absent || names_it(r->arguments, def) ? def : absent;
             continue;
         }
-        const char *missing = tm_choice_lacks(&r->choice, def);
+        const char *missing = tm_show_options_lacks(&r->options, def);
         tm_guess guess = {.word = missing};
         n_left += missing != NULL;
         if (!missing)
@@ -221,7 +221,7 @@ static tm_status count_rows(void *context, const tm_table *slice, tm_error *err)
  *              which rows the table would have */
 static tm_status print_empty(const request *r, const tm_store *store, const tm_table_def *def,
                              bool alone, const tm_sink_out *sink, tm_error *err) {
-    const tm_choice *c = &r->choice;
+    const tm_show_options *c = &r->options;
     char why[TM_NO_ROWS_MAX];
     TM_TRY(tm_no_rows_why(store, def, c, why, err));
     tm_out_string(sink->out, *why ? "no rows:" : "no rows\n");
@@ -250,7 +250,7 @@ static tm_status print_rows(const request *r, const tm_selection *selection, siz
     tm_out_string(sink->out, "\n");
     size_t n_rows = 0;
     TM_TRY(rows->each(rows, count_rows, &n_rows, err));
-    if (n_rows == 0 && r->choice.top != 0)
+    if (n_rows == 0 && r->options.top != 0)
         return print_empty(r, selection->store, selection->of, n == 1, sink, err);
     tm_text_style style = r->style;
     if (strcmp(name, "job.job") ==
@@ -264,7 +264,7 @@ static tm_status warn_empty(const request *r, const tm_selection *selection, tm_
     const tm_rows rows = tm_selection_rows(selection);
     char why[TM_NO_ROWS_MAX];
     size_t n = 0;
-    TM_TRY(tm_no_rows_why(selection->store, selection->of, &r->choice, why, err));
+    TM_TRY(tm_no_rows_why(selection->store, selection->of, &r->options, why, err));
     if (why[0])
         TM_TRY(rows.each(&rows, count_rows, &n, err));
     if (why[0] && n == 0)
@@ -275,7 +275,7 @@ static tm_status warn_empty(const request *r, const tm_selection *selection, tm_
 static tm_status print_table(const request *r, const tm_store *store, const chosen *tables,
                              size_t i, const tm_sink_out *sink, tm_error *err) {
     tm_selection selection;
-    tm_status status = tm_selection_make(store, tables->defs[i], &r->choice, &selection, err);
+    tm_status status = tm_selection_make(store, tables->defs[i], &r->options, &selection, err);
     if (status == TM_OK) {
         const tm_rows rows = tm_selection_rows(&selection);
         if (r->folder)
@@ -326,10 +326,10 @@ static tm_status verify(const request *r, const tm_store *store, const chosen *t
     for (size_t i = 0; i < tables->n; i++) {
         tm_selection selection;
         size_t n_rows;
-        const tm_choice none = {.arguments = r->arguments,
-                                .top = -1,
-                                .columns = r->choice.columns,
-                                .where = r->choice.where};
+        const tm_show_options none = {.arguments = r->arguments,
+                                      .top = -1,
+                                      .columns = r->options.columns,
+                                      .where = r->options.where};
         tm_status status = tm_selection_make(store, tables->defs[i], &none, &selection, err);
         if (status == TM_OK)
             status = tm_store_verify_table(store, tables->defs[i], &n_rows, err);
@@ -343,8 +343,8 @@ static tm_status show_tables(const request *r, const tm_store *store, tm_tables 
                              tm_error *err) {
     chosen out = {NULL, 0};
     bool overview = r->arguments->n_operands == 1 && strcmp(r->format, "text") == 0 && !r->folder &&
-                    !r->choice.is_given && !tm_argument(r->arguments, "all");
-    TM_TRY(tm_choice_check(&r->choice, store, err));
+                    !r->options.is_given && !tm_argument(r->arguments, "all");
+    TM_TRY(tm_show_options_check(&r->options, store, err));
     tm_status status = choose_tables(r, store, tables, &out, err);
     if (status == TM_OK)
         status = check_csv(r, &out, err);
@@ -384,7 +384,7 @@ static tm_status show_store(request *r, tm_error *err) {
     if (status == TM_OK) {
         if (!tm_argument(r->arguments, "absolute"))
             status = read_begin(store, &tables, &r->style.origin_ns, err);
-        r->choice.where.origin_ns = r->style.origin_ns;
+        r->options.where.origin_ns = r->style.origin_ns;
         if (status == TM_OK)
             status = show_tables(r, store, &tables, err);
         tm_store_close(store);
@@ -402,7 +402,7 @@ static tm_status show_run(const tm_arguments *arguments, tm_error *err) {
     tm_status status = parse_request(&answered.arguments, &r, err);
     if (status == TM_OK)
         status = show_store(&r, err);
-    tm_choice_free(&r.choice);
+    tm_show_options_free(&r.options);
     return status;
 }
 

@@ -19,11 +19,11 @@ tm_status tm_csv_folder_make(const char *folder, tm_error *err) {
 /* The text is the first member, so a pointer to it is also a pointer to the csv_file. */
 typedef struct csv_file {
     tm_out text;
-    tm_draft draft;
+    tm_temp_file temp;
 } csv_file;
 
 static tm_status fail_write(const csv_file *file, int code, tm_error *err) {
-    return tm_fail(err, TM_ERR_OUTPUT, file->draft.path, -1, "cannot be written: %s",
+    return tm_fail(err, TM_ERR_OUTPUT, file->temp.path, -1, "cannot be written: %s",
                    strerror(code));
 }
 
@@ -33,7 +33,7 @@ static tm_status spill(tm_out *out, tm_error *err) {
     if (out->failed)
         return tm_fail_memory(err);
     for (size_t left = out->bytes.n; left > 0;) {
-        ssize_t n = write(file->draft.fd, bytes, left);
+        ssize_t n = write(file->temp.fd, bytes, left);
         if (n < 0 && errno != EINTR)
             return fail_write(file, errno, err);
         bytes += n > 0 ? n : 0;
@@ -45,12 +45,12 @@ static tm_status spill(tm_out *out, tm_error *err) {
 
 static tm_status write_rows(csv_file *file, const tm_rows *rows, tm_error *err) {
     const tm_sink_out sink = {&file->text, spill};
-    int code = tm_draft_open(&file->draft);
+    int code = tm_temp_file_open(&file->temp);
     if (code != 0)
         return fail_write(file, code, err);
     TM_TRY(tm_stream_csv(rows, &sink, err));
     TM_TRY(spill(&file->text, err));
-    code = tm_draft_publish(&file->draft);
+    code = tm_temp_file_publish(&file->temp);
     return code == 0 ? TM_OK : fail_write(file, code, err);
 }
 
@@ -60,11 +60,11 @@ tm_status tm_csv_folder_add(const char *folder, const tm_rows *rows, tm_error *e
     int size = snprintf(path, sizeof path, "%s/%s.csv", folder, rows->def->name);
     if (size < 0 || (size_t)size >= sizeof path)
         return tm_fail(err, TM_ERR_OUTPUT, folder, -1, "this path is too long");
-    tm_status status = tm_draft_create(&file.draft, path) ? TM_OK : tm_fail_memory(err);
+    tm_status status = tm_temp_file_create(&file.temp, path) ? TM_OK : tm_fail_memory(err);
     tm_output_watch(path);
     if (status == TM_OK)
         status = write_rows(&file, rows, err);
-    tm_draft_discard(&file.draft);
+    tm_temp_file_discard(&file.temp);
     tm_vec_free(&file.text.bytes);
     return status;
 }

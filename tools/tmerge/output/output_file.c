@@ -54,7 +54,7 @@ char *tm_output_beside(const char *store, const char *ending) {
 }
 
 void tm_output_watch(const char *path) {
-    char temporary[TM_PATH_MAX + TM_DRAFT_LONGER];
-    if (tm_draft_temporary_path(path, temporary, sizeof temporary))
+    char temporary[TM_PATH_MAX + TM_TEMP_LONGER];
+    if (tm_temp_file_temporary_path(path, temporary, sizeof temporary))
         tm_signals_remove(temporary);
 }

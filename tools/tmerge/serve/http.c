@@ -109,7 +109,7 @@ static int check(const server *s, struct MHD_Connection *connection, const char 
         .origin = MHD_lookup_connection_value(connection, head, MHD_HTTP_HEADER_ORIGIN),
     };
     MHD_get_connection_values(connection, head, count_hosts, &request.n_hosts);
-    return tm_serve_check(s->plan->door, &request, route);
+    return tm_serve_check(s->plan->access, &request, route);
 }
 
 static guest *guest_of(struct MHD_Connection *connection) {

@@ -29,7 +29,7 @@ typedef struct tm_http_others {
 } tm_http_others;
 
 typedef struct tm_http_plan {
-    const tm_serve_door *door;
+    const tm_serve_access *access;
     int fd; /* listening socket; closed by the server */
     /* @param others  to be called while a statement (TM_SERVE_SQL) runs; NULL for other routes */
     void (*answer)(void *context, tm_serve_route route, tm_http_look *look, const void *query,

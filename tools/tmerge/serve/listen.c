@@ -55,15 +55,15 @@ static tm_status bind_to(int fd, const struct sockaddr_in *wanted, tm_listen *ou
                        "port %d is in use; without --port a free one is used",
                        ntohs(wanted->sin_port));
     return tm_fail(err, TM_ERR_OUTPUT, NULL, -1, "cannot listen on address %s, port %d: %s",
-                   out->door.address, ntohs(wanted->sin_port), strerror(errno));
+                   out->access.address, ntohs(wanted->sin_port), strerror(errno));
 }
 
 tm_status tm_listen_open(const char *address, int port, tm_listen *out, tm_error *err) {
     struct sockaddr_in wanted;
     tm_listen made = {.fd = -1};
     TM_TRY(parse(address, port, &wanted, err));
-    TM_TRY(make_token(made.door.token, err));
-    inet_ntop(AF_INET, &wanted.sin_addr, made.door.address, sizeof made.door.address);
+    TM_TRY(make_token(made.access.token, err));
+    inet_ntop(AF_INET, &wanted.sin_addr, made.access.address, sizeof made.access.address);
     made.fd = socket(AF_INET, SOCK_STREAM, 0);
     if (made.fd < 0)
         return tm_fail(err, TM_ERR_FAULT, NULL, -1, "no socket: %s", strerror(errno));
@@ -73,8 +73,8 @@ tm_status tm_listen_open(const char *address, int port, tm_listen *out, tm_error
         close(made.fd);
         return status;
     }
-    snprintf(made.url, sizeof made.url, "http://%s:%d/%s/", made.door.address, made.port,
-             made.door.token);
+    snprintf(made.url, sizeof made.url, "http://%s:%d/%s/", made.access.address, made.port,
+             made.access.token);
     *out = made;
     return TM_OK;
 }

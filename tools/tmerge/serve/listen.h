@@ -10,7 +10,7 @@ enum { TM_LISTEN_URL_MAX = 160 };
 typedef struct tm_listen {
     int fd;
     int port;
-    tm_serve_door door;
+    tm_serve_access access;
     char url[TM_LISTEN_URL_MAX]; /* includes the token */
 } tm_listen;
 

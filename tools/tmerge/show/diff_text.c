@@ -175,12 +175,12 @@ static void print_roles(const tm_tables *found, double step_ns, const tm_colors 
 
 /* Selects the rows of a table of kernels or operators to print: all that changed, those that A and
  * B both have, those that only one of them has, or those that could not be judged. */
-typedef enum choice { ALL, OF_BOTH, OF_ONE, UNJUDGED } choice;
+typedef enum options { ALL, OF_BOTH, OF_ONE, UNJUDGED } options;
 
 /* The rows of a table of kernels or operators that are printed, and how they are printed. */
 typedef struct listing {
     const tm_table *table;
-    choice rows;
+    options rows;
     size_t shown, changed;
     const char *unit;
     double unit_ns;
@@ -190,7 +190,7 @@ typedef struct listing {
     tm_alike names;
 } listing;
 
-static bool is_listed(const tm_table *table, size_t row, choice rows) {
+static bool is_listed(const tm_table *table, size_t row, options rows) {
     const char *verdict = text_of(table, row, "verdict");
     if (rows == UNJUDGED)
         return is_unjudged(verdict) && tm_table_cell(table, row, "change_ns")->value.i != 0;
@@ -223,7 +223,7 @@ static void show_calls(const tm_table *table, size_t row, char out[WORD]) {
                       side ? "->" : "", calls[side]);
 }
 
-static listing make_listing(const tm_table *table, choice rows, size_t top) {
+static listing make_listing(const tm_table *table, options rows, size_t top) {
     static const char *const names[] = {"ns", "us", "ms", "s"};
     listing l = {.table = table, .rows = rows, .calls_width = 9};
     int64_t largest = 0;
@@ -284,7 +284,7 @@ static void print_row(const listing *l, size_t row) {
     printf("%s%s\n", name, on_host(l->table, row) ? " (host)" : "");
 }
 
-static void print_names(const tm_table *table, const char *what, choice rows, size_t top,
+static void print_names(const tm_table *table, const char *what, options rows, size_t top,
                         const tm_colors *colors) {
     static const char *const of[] = {
         ", of a rank in a step", ", mean time of a call; calls of a rank in the whole recording",

@@ -39,12 +39,12 @@ static tm_status add_slice(void *context, const tm_table *slice, tm_error *err) 
     return TM_OK;
 }
 
-static tm_status read_texts(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
-                            texts *out, tm_error *err) {
-    const char *column = tm_where_column(&choice->where, out->condition);
-    const tm_choice only = {.arguments = choice->arguments,
-                            .top = -1,
-                            .columns = {.data = &column, .n = 1, .size = sizeof column}};
+static tm_status read_texts(const tm_store *store, const tm_table_def *def,
+                            const tm_show_options *options, texts *out, tm_error *err) {
+    const char *column = tm_where_column(&options->where, out->condition);
+    const tm_show_options only = {.arguments = options->arguments,
+                                  .top = -1,
+                                  .columns = {.data = &column, .n = 1, .size = sizeof column}};
     tm_selection selection;
     tm_status status = tm_selection_make(store, def, &only, &selection, err);
     if (status == TM_OK) {
@@ -64,15 +64,15 @@ static void write_texts(const texts *t, char out[TM_NO_ROWS_MAX]) {
                          i < N_SHOWN ? t->shown[i] : "...");
 }
 
-tm_status tm_no_rows_why(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
-                         char out[TM_NO_ROWS_MAX], tm_error *err) {
+tm_status tm_no_rows_why(const tm_store *store, const tm_table_def *def,
+                         const tm_show_options *options, char out[TM_NO_ROWS_MAX], tm_error *err) {
     out[0] = '\0';
-    for (size_t i = 0; i < tm_where_n(&choice->where) && out[0] == '\0'; i++) {
-        const int column = tm_table_column(def, tm_where_column(&choice->where, i));
-        texts t = {.where = &choice->where, .condition = i};
-        if (!tm_where_sought(&choice->where, i) || def->columns[column].type != TM_TEXT)
+    for (size_t i = 0; i < tm_where_n(&options->where) && out[0] == '\0'; i++) {
+        const int column = tm_table_column(def, tm_where_column(&options->where, i));
+        texts t = {.where = &options->where, .condition = i};
+        if (!tm_where_sought(&options->where, i) || def->columns[column].type != TM_TEXT)
             continue;
-        TM_TRY(read_texts(store, def, choice, &t, err));
+        TM_TRY(read_texts(store, def, options, &t, err));
         if (!t.met && t.n > 0)
             write_texts(&t, out);
     }

@@ -11,7 +11,8 @@ enum { TM_NO_ROWS_MAX = 640 };
  * has: "kind has no 'AllReduce', but allgather, allreduce". Writes "" if there is no such
  * condition.
  * @return  TM_OK; the reader's status */
-tm_status tm_no_rows_why(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
-                         char out[TM_NO_ROWS_MAX], tm_error *err) TM_MUST_CHECK;
+tm_status tm_no_rows_why(const tm_store *store, const tm_table_def *def,
+                         const tm_show_options *options, char out[TM_NO_ROWS_MAX],
+                         tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -36,33 +36,33 @@ static void shape_shown(tm_selection *s, const tm_table_def *def) {
 /* Collects the columns to read. The shown columns come first, so that the remaining cells of a row
  * can be cut off. */
 static tm_status choose_columns(tm_selection *s, const tm_table_def *def, tm_error *err) {
-    const tm_choice *choice = s->choice;
-    const char *const *columns = choice->columns.data;
+    const tm_show_options *options = s->options;
+    const char *const *columns = options->columns.data;
     s->columns = calloc((size_t)def->n_columns, sizeof *s->columns);
     if (!s->columns)
         return tm_fail_memory(err);
     s->read = *def;
     s->read.columns = s->columns;
     s->read.n_columns = 0;
-    for (size_t i = 0; i < choice->columns.n; i++)
+    for (size_t i = 0; i < options->columns.n; i++)
         (void)add_column(s, def, columns[i]);
-    for (int c = 0; c < def->n_columns && choice->columns.n == 0; c++) {
+    for (int c = 0; c < def->n_columns && options->columns.n == 0; c++) {
         const char *own_column = def->columns[c].name;
         (void)add_column(s, def, own_column);
     }
     shape_shown(s, def);
-    const char *column = choice->sort_column                 ? choice->sort_column
-                         : choice->top >= 0 && def->top >= 0 ? def->columns[def->top].name
-                                                             : NULL;
+    const char *column = options->sort_column                 ? options->sort_column
+                         : options->top >= 0 && def->top >= 0 ? def->columns[def->top].name
+                                                              : NULL;
     s->sort = column ? add_column(s, def, column) : -1;
-    s->rank = choice->ranks.n > 0 ? add_column(s, def, "rank") : -1;
-    s->step = choice->steps.n > 0 ? add_column(s, def, "step") : -1;
+    s->rank = options->ranks.n > 0 ? add_column(s, def, "rank") : -1;
+    s->step = options->steps.n > 0 ? add_column(s, def, "step") : -1;
     s->level = tm_table_has_levels(def) ? add_column(s, def, "level") : -1;
-    for (size_t i = 0; i < tm_where_n(&choice->where); i++)
-        (void)add_column(s, def, tm_where_column(&choice->where, i));
+    for (size_t i = 0; i < tm_where_n(&options->where); i++)
+        (void)add_column(s, def, tm_where_column(&options->where, i));
     s->read.top = s->shown.top = -1;
     s->read.n_keys = s->read.n_prose = 0;
-    return tm_where_bind(&choice->where, &s->read, &s->where, err);
+    return tm_where_bind(&options->where, &s->read, &s->where, err);
 }
 
 /* Returns whether a row is selected by a list: the list has the number in the row's column. If the
@@ -76,9 +76,10 @@ static void filter(const tm_selection *s, tm_table *table, size_t first) {
     size_t n = first;
     for (size_t r = first; r < table->n_rows; r++) {
         const tm_cell *row = tm_table_row(table, r);
-        if (!is_listed(&s->choice->ranks, row, s->rank) ||
-            !is_listed(&s->choice->steps, row, s->step) ||
-            (s->level >= 0 && !tm_choice_has_level(s->choice, s->of, row[s->level].value.text)) ||
+        if (!is_listed(&s->options->ranks, row, s->rank) ||
+            !is_listed(&s->options->steps, row, s->step) ||
+            (s->level >= 0 &&
+             !tm_show_options_has_level(s->options, s->of, row[s->level].value.text)) ||
             !tm_where_takes(&s->where, row))
             continue;
         if (n < r)
@@ -137,15 +138,15 @@ typedef struct holding {
 } holding;
 
 static void put_in_order(const tm_selection *s, tm_table *table) {
-    bool ascending = s->choice->sort_column && !s->choice->descending;
+    bool ascending = s->options->sort_column && !s->options->descending;
     /* s->sort is negative if --top is given without --sort, and the table has no top column. The
      * rows then keep their order. */
     if (s->sort >= 0)
         tm_table_order(table, s->sort, ascending);
-    if (s->choice->top >= 0 && s->level >= 0)
-        tm_table_top_each(table, s->level, (size_t)s->choice->top);
-    else if (s->choice->top >= 0 && table->n_rows > (size_t)s->choice->top)
-        table->n_rows = (size_t)s->choice->top;
+    if (s->options->top >= 0 && s->level >= 0)
+        tm_table_top_each(table, s->level, (size_t)s->options->top);
+    else if (s->options->top >= 0 && table->n_rows > (size_t)s->options->top)
+        table->n_rows = (size_t)s->options->top;
 }
 
 /* Copies the remaining rows into new memory. This frees the texts of the removed rows. */
@@ -162,10 +163,10 @@ static tm_status renew(tm_table *table, tm_error *err) {
 static tm_status hold_slice(void *context, tm_table *table, tm_error *err) {
     enum { ROOM = 4096 };
     holding *h = context;
-    const tm_choice *choice = h->selection->choice;
+    const tm_show_options *options = h->selection->options;
     size_t read = table->n_rows;
     filter(h->selection, table, h->n_rows);
-    if (choice->top >= 0 && table->n_rows > 2 * (size_t)choice->top + ROOM)
+    if (options->top >= 0 && table->n_rows > 2 * (size_t)options->top + ROOM)
         put_in_order(h->selection, table);
     h->n_rows = table->n_rows;
     return table->n_rows < read / 2 ? renew(table, err) : TM_OK;
@@ -183,11 +184,11 @@ static tm_status hold(tm_selection *s, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
-                            tm_selection *out, tm_error *err) {
-    *out = (tm_selection){.store = store, .choice = choice, .of = def};
+tm_status tm_selection_make(const tm_store *store, const tm_table_def *def,
+                            const tm_show_options *options, tm_selection *out, tm_error *err) {
+    *out = (tm_selection){.store = store, .options = options, .of = def};
     TM_TRY(choose_columns(out, def, err));
-    return choice->sort_column || choice->top >= 0 ? hold(out, err) : TM_OK;
+    return options->sort_column || options->top >= 0 ? hold(out, err) : TM_OK;
 }
 
 void tm_selection_free(tm_selection *selection) {

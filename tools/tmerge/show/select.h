@@ -7,7 +7,7 @@
 
 typedef struct tm_selection {
     const tm_store *store;
-    const tm_choice *choice;
+    const tm_show_options *options;
     tm_column *columns; /* owned; columns of both definitions: first the shown ones, then those that
                            are only read */
     tm_table_def read, shown; /* definitions of all columns that are read, and of the shown ones */
@@ -20,11 +20,12 @@ typedef struct tm_selection {
 } tm_selection;
 
 /** Prepares a selection. If rows are sorted or --top is given, reads them into memory.
- * @param def has all columns that the choice names
+ * @param def has all columns that the options name
  * @param out freed by the caller, also after a failure
  * @return     TM_OK; TM_ERR_USAGE; the reader's status */
-tm_status tm_selection_make(const tm_store *store, const tm_table_def *def, const tm_choice *choice,
-                            tm_selection *out, tm_error *err) TM_MUST_CHECK;
+tm_status tm_selection_make(const tm_store *store, const tm_table_def *def,
+                            const tm_show_options *options, tm_selection *out,
+                            tm_error *err) TM_MUST_CHECK;
 void tm_selection_free(tm_selection *selection);
 
 /** Returns the rows. Each use reads them again, unless they are held in memory. */

@@ -10,7 +10,7 @@
 #include "table/renamed.h"
 
 /* Splits a list at its commas into words, in place. */
-static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) {
+static tm_status split_columns(const char *list, tm_show_options *out, tm_error *err) {
     out->text = strdup(list);
     if (!out->text)
         return tm_fail_memory(err);
@@ -27,9 +27,10 @@ static tm_status split_columns(const char *list, tm_choice *out, tm_error *err) 
     return TM_OK;
 }
 
-tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_error *err) {
+tm_status tm_show_options_parse(const tm_arguments *arguments, tm_show_options *out,
+                                tm_error *err) {
     const char *columns = tm_argument(arguments, "columns"), *sort = tm_argument(arguments, "sort");
-    *out = (tm_choice){.arguments = arguments, .columns = TM_VEC(const char *)};
+    *out = (tm_show_options){.arguments = arguments, .columns = TM_VEC(const char *)};
     TM_TRY(tm_count_parse(tm_argument(arguments, "top"), "top", &out->top, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "rank"), "rank", &out->ranks, err));
     TM_TRY(tm_list_parse(tm_argument(arguments, "step"), "step", &out->steps, err));
@@ -46,16 +47,17 @@ tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out, tm_erro
     return TM_OK;
 }
 
-void tm_choice_free(tm_choice *choice) {
-    tm_where_free(&choice->where);
-    tm_vec_free(&choice->columns);
-    free(choice->text);
+void tm_show_options_free(tm_show_options *options) {
+    tm_where_free(&options->where);
+    tm_vec_free(&options->columns);
+    free(options->text);
 }
 
-bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level) {
-    bool has = choice->arguments->n_operands == 1;
-    for (size_t i = 1; i < choice->arguments->n_operands && !has; i++) {
-        const char *text = choice->arguments->operands[i];
+bool tm_show_options_has_level(const tm_show_options *options, const tm_table_def *def,
+                               const char *level) {
+    bool has = options->arguments->n_operands == 1;
+    for (size_t i = 1; i < options->arguments->n_operands && !has; i++) {
+        const char *text = options->arguments->operands[i];
         const tm_renamed *renamed = tm_renamed_find(text);
         has = tm_table_is_meant(def, text) &&
               (!renamed || !renamed->level || strcmp(renamed->level, level) == 0);
@@ -72,15 +74,15 @@ static bool has_column(const tm_table_def *def, const char *column) {
     return at >= 0;
 }
 
-const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def) {
-    const char *const *columns = choice->columns.data;
-    for (size_t i = 0; i < choice->columns.n; i++)
+const char *tm_show_options_lacks(const tm_show_options *options, const tm_table_def *def) {
+    const char *const *columns = options->columns.data;
+    for (size_t i = 0; i < options->columns.n; i++)
         if (!has_column(def, columns[i]))
             return columns[i];
-    for (size_t i = 0; i < tm_where_n(&choice->where); i++)
-        if (!has_column(def, tm_where_column(&choice->where, i)))
-            return tm_where_column(&choice->where, i);
-    const char *column = choice->sort_column;
+    for (size_t i = 0; i < tm_where_n(&options->where); i++)
+        if (!has_column(def, tm_where_column(&options->where, i)))
+            return tm_where_column(&options->where, i);
+    const char *column = options->sort_column;
     return column && !has_column(def, column) ? column : NULL;
 }
 
@@ -157,7 +159,8 @@ static tm_status check(const tm_list *list, const tm_store *store, const char *p
     return status;
 }
 
-tm_status tm_choice_check(const tm_choice *choice, const tm_store *store, tm_error *err) {
-    TM_TRY(check(&choice->ranks, store, "/ranks/rank", "rank", err));
-    return check(&choice->steps, store, "/steps/number", "step", err);
+tm_status tm_show_options_check(const tm_show_options *options, const tm_store *store,
+                                tm_error *err) {
+    TM_TRY(check(&options->ranks, store, "/ranks/rank", "rank", err));
+    return check(&options->steps, store, "/steps/number", "step", err);
 }

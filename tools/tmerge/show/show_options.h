@@ -8,7 +8,7 @@
 #include "show/where.h"
 #include "tmerge/store.h"
 
-typedef struct tm_choice {
+typedef struct tm_show_options {
     const tm_arguments *arguments; /* borrowed */
     tm_list ranks, steps;
     int64_t top;             /* -1: all */
@@ -18,26 +18,27 @@ typedef struct tm_choice {
     tm_vec columns;          /* vector of const char *; empty: all */
     tm_where where;
     bool is_given; /* at least one option of this struct is given */
-} tm_choice;
+} tm_show_options;
 
 /** Parses the options. TM_OK; TM_ERR_USAGE; TM_ERR_FAULT. @param out  freed by the caller, also
  * after a failure */
-tm_status tm_choice_parse(const tm_arguments *arguments, tm_choice *out,
-                          tm_error *err) TM_MUST_CHECK;
-void tm_choice_free(tm_choice *choice);
+tm_status tm_show_options_parse(const tm_arguments *arguments, tm_show_options *out,
+                                tm_error *err) TM_MUST_CHECK;
+void tm_show_options_free(tm_show_options *options);
 
 /** Returns the first of the user's columns that the table does not have; NULL if it has all of
  * them. */
-const char *tm_choice_lacks(const tm_choice *choice, const tm_table_def *def);
+const char *tm_show_options_lacks(const tm_show_options *options, const tm_table_def *def);
 
 /** Returns whether the user asked for the rows of @p def that have @p level in the column `level`:
  * by naming no table, this table, or the table that formerly had only these rows. */
-bool tm_choice_has_level(const tm_choice *choice, const tm_table_def *def, const char *level);
+bool tm_show_options_has_level(const tm_show_options *options, const tm_table_def *def,
+                               const char *level);
 
 /** Checks that the store has the ranks and steps of the lists. Fails if it has none of them, and
  * warns if some are missing.
  * @return  TM_OK; TM_ERR_USAGE; the reader's status */
-tm_status tm_choice_check(const tm_choice *choice, const tm_store *store,
-                          tm_error *err) TM_MUST_CHECK;
+tm_status tm_show_options_check(const tm_show_options *options, const tm_store *store,
+                                tm_error *err) TM_MUST_CHECK;
 
 #endif

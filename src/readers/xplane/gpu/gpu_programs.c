@@ -91,12 +91,12 @@ static const char *const types[] = {
 enum { TUPLE = 13, N_TYPES = sizeof types / sizeof *types, NESTED_MAX = 8 };
 
 /* A bounded text; parts that do not fit are dropped. */
-typedef struct draft {
+typedef struct text_buffer {
     char text[512];
     size_t n;
-} draft;
+} text_buffer;
 
-static void put(draft *d, const char *text) {
+static void put(text_buffer *d, const char *text) {
     size_t size = strlen(text);
     if (d->n + size >= sizeof d->text)
         return;
@@ -104,7 +104,7 @@ static void put(draft *d, const char *text) {
     d->n += size;
 }
 
-static void put_number(draft *d, uint64_t value, bool *first) {
+static void put_number(text_buffer *d, uint64_t value, bool *first) {
     char text[24];
     snprintf(text, sizeof text, "%s%" PRIu64, *first ? "" : ",", value);
     *first = false;
@@ -113,7 +113,7 @@ static void put_number(draft *d, uint64_t value, bool *first) {
 
 /* Writes a ShapeProto as text, such as "(bf16[8,2],s8[64])". Its fields are: 2 element_type, 3
  * dimensions, 4 tuple_shapes. */
-static void write_shape(draft *d, tm_wire_message shape, int nested) {
+static void write_shape(text_buffer *d, tm_wire_message shape, int nested) {
     tm_wire_message m = shape;
     tm_wire_field field;
     uint64_t type = 0, value;
@@ -247,7 +247,7 @@ static operation *find(const reading *at, tm_text name) {
 
 /* Sets the data of an operation from its instruction. */
 static bool learn(reading *at, const tm_hlo_instruction *of, operation *out) {
-    draft shape = {.n = 0};
+    text_buffer shape = {.n = 0};
     write_shape(&shape, of->shape, 0);
     tm_text category = category_of(of->name, of->opcode, of->fusion);
     out->category = tm_xread_intern(at->r, category);

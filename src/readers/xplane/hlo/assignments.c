@@ -23,10 +23,10 @@ static bool read_assignment(tm_wire_message message, tm_xassigned *program, tm_v
             if (!tm_vec_append(by_part, &device, 1))
                 return false;
     }
-    bool sound = program->n_replicas > 0 && program->n_replicas <= TM_GROUP_RANKS_MAX &&
+    bool valid = program->n_replicas > 0 && program->n_replicas <= TM_GROUP_RANKS_MAX &&
                  program->n_parts > 0 && program->n_parts <= TM_GROUP_RANKS_MAX &&
                  program->n_replicas * program->n_parts == by_part->n;
-    if (!sound)
+    if (!valid)
         by_part->n = 0;
     return true;
 }

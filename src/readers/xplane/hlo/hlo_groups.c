@@ -84,7 +84,7 @@ static int64_t iota_at(const iota *v, int64_t place) {
     return value;
 }
 
-static bool is_sound(const iota *v, int64_t n) {
+static bool is_valid(const iota *v, int64_t n) {
     int64_t product = 1;
     uint32_t seen = 0;
     for (size_t i = 0; i < v->n; i++) {
@@ -112,7 +112,7 @@ static bool iota_group(tm_text text, int64_t own, tm_vec *out) {
     n = v.n;
     if (p && skip(&p, end, "T("))
         p = numbers(p, end, ')', v.order, DIMENSIONS, &n);
-    if (!p || p != end || n != v.n || !is_sound(&v, shape[0] * shape[1]))
+    if (!p || p != end || n != v.n || !is_valid(&v, shape[0] * shape[1]))
         return true;
     int64_t place = 0, all = shape[0] * shape[1];
     while (place < all && iota_at(&v, place) != own)
@@ -176,11 +176,11 @@ static int64_t next_end(const char **p, const char *end) {
 static bool linked(tm_text text, int64_t own, tm_vec *out) {
     tm_vec pairs = TM_VEC(int64_t);
     const char *p = text.bytes, *end = p + text.size;
-    bool ok = true, sound = true;
-    for (int64_t value; p < end && ok && sound;) {
+    bool ok = true, valid = true;
+    for (int64_t value; p < end && ok && valid;) {
         value = next_end(&p, end);
-        sound = value != ABSURD && pairs.n < PAIRS_MAX;
-        ok = value < 0 || !sound || tm_vec_append(&pairs, &value, 1);
+        valid = value != ABSURD && pairs.n < PAIRS_MAX;
+        ok = value < 0 || !valid || tm_vec_append(&pairs, &value, 1);
     }
     const int64_t *v = pairs.data;
     ok = ok && tm_vec_append(out, &own, 1);
@@ -193,7 +193,7 @@ static bool linked(tm_text text, int64_t own, tm_vec *out) {
         }
     }
     tm_vec_free(&pairs);
-    out->n = sound && out->n > 1 ? out->n : 0;
+    out->n = valid && out->n > 1 ? out->n : 0;
     return ok;
 }
 
@@ -260,14 +260,14 @@ bool tm_hlo_group(const tm_hlo *hlo, const tm_assignment *a, int64_t own, tm_vec
     out->n = 0;
     if (at == all)
         return true;
-    bool ok = find_numbers(hlo, (int64_t)number_at(a, m, at), n, &group), sound = true;
+    bool ok = find_numbers(hlo, (int64_t)number_at(a, m, at), n, &group), valid = true;
     const int64_t *v = group.data;
-    for (size_t i = 0; i < group.n && ok && sound; i++) {
-        sound = v[i] >= 0 && v[i] < (int64_t)n;
-        ok = !sound || add_devices(a, m, v[i], at, out);
+    for (size_t i = 0; i < group.n && ok && valid; i++) {
+        valid = v[i] >= 0 && v[i] < (int64_t)n;
+        ok = !valid || add_devices(a, m, v[i], at, out);
     }
     tm_vec_free(&group);
-    if (!sound)
+    if (!valid)
         out->n = 0;
     tm_sort_values(out->data, out->n);
     return ok;

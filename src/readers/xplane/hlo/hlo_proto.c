@@ -41,9 +41,9 @@ tm_hlo_array tm_hlo_array_read(tm_wire_message shape) {
     tm_hlo_numbers sizes = tm_hlo_numbers_of(shape, DIMENSIONS);
     int64_t size;
     while (tm_hlo_next_number(&sizes, &size)) {
-        bool sound = size >= 0 && size <= INT32_MAX && array.n < TM_HLO_DIMENSIONS;
-        array.elements = sound ? times(array.elements, size) : -1;
-        if (sound)
+        bool valid = size >= 0 && size <= INT32_MAX && array.n < TM_HLO_DIMENSIONS;
+        array.elements = valid ? times(array.elements, size) : -1;
+        if (valid)
             array.sizes[array.n++] = size;
     }
     array.bytes = type < N_TYPES && widths[type] > 0 ? times(array.elements, widths[type]) : -1;

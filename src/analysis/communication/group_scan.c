@@ -1,4 +1,4 @@
-#include "group_survey.h"
+#include "group_scan.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -33,13 +33,13 @@ const char *tm_group_reach(int64_t n_hosts) {
     return n_hosts == 0 ? NULL : n_hosts == 1 ? "intra" : "inter";
 }
 
-static int64_t host_of(const tm_group_survey *s, int64_t rank) {
+static int64_t host_of(const tm_group_scan *s, int64_t rank) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     size_t row = tm_table_find_row(ranks, &rank, 1);
     return row < ranks->n_rows ? s->hosts[row] : -1;
 }
 
-int64_t tm_group_hosts(const tm_group_survey *s, const int64_t *ranks, size_t n, int64_t *scratch) {
+int64_t tm_group_hosts(const tm_group_scan *s, const int64_t *ranks, size_t n, int64_t *scratch) {
     int64_t count = n > 0;
     for (size_t i = 0; i < n; i++)
         scratch[i] = host_of(s, ranks[i]);
@@ -63,7 +63,7 @@ static int by_text(const void *a, const void *b) {
 }
 
 /* Numbers the hosts, so that they can be compared as numbers. */
-static tm_status number_hosts(tm_group_survey *s, tm_error *err) {
+static tm_status number_hosts(tm_group_scan *s, tm_error *err) {
     const tm_table *ranks = tm_tables_find(s->tables, "job.rank");
     named *names = malloc((ranks->n_rows + 1) * sizeof *names);
     s->hosts = malloc((ranks->n_rows + 1) * sizeof *s->hosts);
@@ -117,7 +117,7 @@ static void print_members(const int64_t *ranks, size_t n, char out[TM_MEMBERS_MA
 
 /* Returns whether a group's ranks form no ring: fewer pairs of ranks exchange data than the group
  * has ranks. `scratch` has an int64_t for each row of groups.class. */
-static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group, int64_t *scratch,
+static bool closes_no_ring(const tm_group_scan *s, const tm_group_totals *group, int64_t *scratch,
                            size_t *next) {
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
     size_t n = 0, pairs = 0;
@@ -140,10 +140,10 @@ static bool closes_no_ring(const tm_group_survey *s, const tm_group_whole *group
 
 /* Sets the dimension. If neighbouring stages of a pipeline exchange data, there is one pair less
  * than stages. A context or sequence ring has as many pairs as ranks. */
-static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
+static void find_dimensions(tm_group_scan *s, int64_t *scratch) {
     size_t next = 0;
     for (size_t g = 0; g < s->n_groups; g++) {
-        tm_group_whole *group = &s->groups[g];
+        tm_group_totals *group = &s->groups[g];
         if (!group->part[TM_GP_DIMENSION].null)
             group->dimension = group->part[TM_GP_DIMENSION].value.text;
         else if (group->part[TM_GP_PAIRS_ONLY].value.i && closes_no_ring(s, group, scratch, &next))
@@ -152,7 +152,7 @@ static void find_dimensions(tm_group_survey *s, int64_t *scratch) {
 }
 
 /* Collects the groups. Both tables are sorted by group id. */
-static tm_status find_groups(tm_group_survey *s, tm_error *err) {
+static tm_status find_groups(tm_group_scan *s, tm_error *err) {
     const tm_table *parts = tm_tables_find(s->tables, tm_group_part_def.name);
     const tm_table *members = tm_tables_find(s->tables, tm_group_member_def.name);
     const tm_table *classes = tm_tables_find(s->tables, tm_group_class_def.name);
@@ -165,7 +165,7 @@ static tm_status find_groups(tm_group_survey *s, tm_error *err) {
         return tm_fail_memory(err);
     }
     for (size_t g = 0, m = 0; g < s->n_groups; g++) {
-        tm_group_whole *group = &s->groups[g];
+        tm_group_totals *group = &s->groups[g];
         group->part = tm_table_row(parts, g);
         group->ranks = s->members + m;
         for (; m < members->n_rows; m++, group->n_ranks++) {
@@ -182,14 +182,14 @@ static tm_status find_groups(tm_group_survey *s, tm_error *err) {
     return TM_OK;
 }
 
-tm_status tm_group_survey_make(tm_tables *tables, tm_group_survey *out, tm_error *err) {
-    *out = (tm_group_survey){.tables = tables};
+tm_status tm_group_scan_make(tm_tables *tables, tm_group_scan *out, tm_error *err) {
+    *out = (tm_group_scan){.tables = tables};
     TM_TRY(number_hosts(out, err));
     return find_groups(out, err);
 }
 
-void tm_group_survey_free(tm_group_survey *survey) {
-    free(survey->groups);
-    free(survey->members);
-    free(survey->hosts);
+void tm_group_scan_free(tm_group_scan *scan) {
+    free(scan->groups);
+    free(scan->members);
+    free(scan->hosts);
 }

@@ -1,6 +1,6 @@
 /* Chooses the most informative ranks and steps for a page that cannot hold all of them. */
-#ifndef TMERGE_REPORT_PAGE_CHOICE_H
-#define TMERGE_REPORT_PAGE_CHOICE_H
+#ifndef TMERGE_REPORT_PAGE_SELECTION_H
+#define TMERGE_REPORT_PAGE_SELECTION_H
 
 #include <stdbool.h>
 
@@ -29,10 +29,10 @@ typedef struct tm_page_kept {
     size_t n; /* number of ranks or steps in the job */
 } tm_page_kept;
 
-typedef struct tm_page_choice {
+typedef struct tm_page_selection {
     tm_page_kept ranks, steps;
     tm_step_time step_time;
-} tm_page_choice;
+} tm_page_selection;
 
 /**
  * Chooses ranks and steps by the result tables of a store. These ranks are chosen:
@@ -47,12 +47,12 @@ typedef struct tm_page_choice {
  * - if the job is divided into stretches of equally many steps, the longest step of each stretch.
  *
  * @param tables  definitions without rows; empty again on return
- * @param out     must be freed with tm_page_choice_free, also after a failure
+ * @param out     must be freed with tm_page_selection_free, also after a failure
  * @return        TM_OK; TM_ERR_INPUT; TM_ERR_FAULT
  */
-tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
-                              tm_error *err) TM_MUST_CHECK;
-void tm_page_choice_free(tm_page_choice *choice);
+tm_status tm_page_selection_make(const tm_store *store, const tm_tables *tables,
+                                 tm_page_selection *out, tm_error *err) TM_MUST_CHECK;
+void tm_page_selection_free(tm_page_selection *selection);
 
 /** Returns whether the page leaves out at least one rank or step. */
 bool tm_page_is_part(const tm_page_kept *kept);

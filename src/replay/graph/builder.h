@@ -1,6 +1,6 @@
 /* State shared by the steps of building a graph. */
-#ifndef TMERGE_REPLAY_MAKER_H
-#define TMERGE_REPLAY_MAKER_H
+#ifndef TMERGE_REPLAY_BUILDER_H
+#define TMERGE_REPLAY_BUILDER_H
 
 #include "build_graph.h"
 
@@ -30,13 +30,14 @@ typedef struct tm_cause {
  * follows. Part 2 i is the start of event i, and part 2 i + 1 is the end of event i. The starts and
  * ends of calls follow in the same way. The last parts are the ends of steps, and the end of the
  * warm-up. */
-typedef struct tm_maker {
-    const tm_draft *draft;
+typedef struct tm_builder {
+    const tm_graph_input *input;
     const tm_recorded *recorded;
-    const tm_vec *waits;           /* vector of tm_part_wait */
-    const tm_replay_visit *visits; /* [n_visits] participations, ascending in event */
-    size_t n_visits, n_named; /* number of participations, and number of participations that have a
-                                 recorded event */
+    const tm_vec *waits; /* vector of tm_part_wait */
+    const tm_replay_participant
+        *participants;              /* [n_participants] participations, ascending in event */
+    size_t n_participants, n_named; /* number of participations, and number of participations that
+                                 have a recorded event */
     bool unseen; /* the graph has an edge with TM_EDGE_UNSEEN. The rank is therefore not replayed in
                     a batch */
     tm_graph *graph;
@@ -49,9 +50,9 @@ typedef struct tm_maker {
     bool models;               /* `origin` is needed */
     uint32_t *origin; /* owned; NULL unless `models` is set. [edges of the graph] index of the edge
                          in `edges`, or TM_NO_ORIGIN */
-} tm_maker;
+} tm_builder;
 
-/* Value in tm_maker.origin for an added edge from the root to a node without a recorded cause. */
+/* Value in tm_builder.origin for an added edge from the root to a node without a recorded cause. */
 #define TM_NO_ORIGIN UINT32_MAX
 
 static inline uint32_t tm_event_begin(uint32_t event) {
@@ -62,23 +63,23 @@ static inline uint32_t tm_event_end(uint32_t event) {
     return 2 * event + 1;
 }
 
-static inline uint32_t tm_call_begin(const tm_maker *m, uint32_t call) {
-    return 2 * ((uint32_t)m->draft->events.n + call);
+static inline uint32_t tm_call_begin(const tm_builder *m, uint32_t call) {
+    return 2 * ((uint32_t)m->input->events.n + call);
 }
 
-static inline uint32_t tm_call_end(const tm_maker *m, uint32_t call) {
+static inline uint32_t tm_call_end(const tm_builder *m, uint32_t call) {
     return tm_call_begin(m, call) + 1;
 }
 
 /* Makes room for @p n more edges, which the caller must set and count in edges.n. False when out of
  * memory. */
-bool tm_maker_grow(tm_maker *m, size_t n);
-static inline bool tm_maker_room(tm_maker *m, size_t n) {
-    return m->edges.n + n <= m->room || tm_maker_grow(m, n);
+bool tm_builder_grow(tm_builder *m, size_t n);
+static inline bool tm_builder_room(tm_builder *m, size_t n) {
+    return m->edges.n + n <= m->room || tm_builder_grow(m, n);
 }
 
 /* Sets edge i, for which there must be room. False when out of memory. */
-static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new_edge *edge) {
+static inline bool tm_builder_set(tm_builder *m, size_t i, uint32_t to, const tm_new_edge *edge) {
     const tm_weight weight = {edge->ns, edge->peer_ns, edge->over_ns};
     ((tm_loose_edge *)m->edges.data)[i] =
         (tm_loose_edge){to, edge->from, edge->kind, edge->flags, 0};
@@ -87,11 +88,11 @@ static inline bool tm_maker_set(tm_maker *m, size_t i, uint32_t to, const tm_new
 
 /* Appends an edge. Edges must be appended in the order of their target parts. False when out of
  * memory. */
-static inline bool tm_maker_edge(tm_maker *m, uint32_t to, const tm_new_edge *edge) {
-    return tm_maker_room(m, 1) && tm_maker_set(m, m->edges.n++, to, edge);
+static inline bool tm_builder_edge(tm_builder *m, uint32_t to, const tm_new_edge *edge) {
+    return tm_builder_room(m, 1) && tm_builder_set(m, m->edges.n++, to, edge);
 }
 
-static inline bool tm_maker_cause(tm_maker *m, const tm_cause *cause) {
+static inline bool tm_builder_cause(tm_builder *m, const tm_cause *cause) {
     tm_cause *at = tm_vec_push(&m->causes);
     if (at)
         *at = *cause;
@@ -107,24 +108,25 @@ static inline int64_t tm_cause_reaches(const tm_cause *cause, int64_t ns) {
 
 /* Returns the weight that a cause's edge has on the other ranks. For a transfer, this is the usual
  * time of the operation. For other edges, it is @p weight until ranks are compared. */
-static inline int64_t tm_cause_peer_ns(const tm_maker *m, const tm_cause *cause, int64_t weight) {
-    return cause->kind == TM_EDGE_TRANSFER ? m->visits[cause->from & ~TM_FROM_VISIT].usual_ns
-                                           : weight;
+static inline int64_t tm_cause_peer_ns(const tm_builder *m, const tm_cause *cause, int64_t weight) {
+    return cause->kind == TM_EDGE_TRANSFER
+               ? m->participants[cause->from & ~TM_FROM_OPERATION].usual_ns
+               : weight;
 }
 
 /* Returns how much time before @p ns is not explained by the causes that were collected so far.
  * This is @p ns minus the latest time at which the node would usually follow one of these
  * causes. */
-int64_t tm_maker_lag(const tm_maker *m, int64_t ns);
+int64_t tm_builder_lag(const tm_builder *m, int64_t ns);
 
 /* Adds an edge from each of [n] causes to a node at @p ns. One cause explains the node's time best.
  * The edge from this cause gets the recorded time as weight. The weights of the other edges are at
  * most the usual times of their causes. False when out of memory. */
-static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_cause *causes,
-                                 size_t n) {
+static inline bool tm_builder_lead(tm_builder *m, uint32_t to, int64_t ns, const tm_cause *causes,
+                                   size_t n) {
     size_t binding = 0;
     int64_t latest = INT64_MIN, over = 0;
-    if (!tm_maker_room(m, n))
+    if (!tm_builder_room(m, n))
         return false;
     tm_loose_edge *edges = (tm_loose_edge *)m->edges.data + m->edges.n;
     for (size_t i = 0; i < n; i++) {
@@ -145,23 +147,23 @@ static inline bool tm_maker_lead(tm_maker *m, uint32_t to, int64_t ns, const tm_
     return ok;
 }
 
-/* Like tm_maker_lead, for all causes in m->causes. Afterwards, m->causes is empty. */
-bool tm_maker_settle(tm_maker *m, uint32_t to, int64_t ns);
+/* Like tm_builder_lead, for all causes in m->causes. Afterwards, m->causes is empty. */
+bool tm_builder_settle(tm_builder *m, uint32_t to, int64_t ns);
 
 /* Adds the end of event u as a possible cause of a node at @p ns. If u ends after @p ns (because
  * streams overlap, or times are rounded), another cause is added instead: the operation if u is
  * part of an operation, otherwise the start of u. False when out of memory. */
-bool tm_maker_end(tm_maker *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
+bool tm_builder_end(tm_builder *m, uint32_t u, int64_t ns, int64_t usual_ns, uint8_t kind);
 
-/* tm_maker_events adds the edges into all events. tm_maker_calls adds the edges into all calls.
+/* tm_builder_events adds the edges into all events. tm_builder_calls adds the edges into all calls.
  * Both return false when out of memory. */
-bool tm_maker_events(tm_maker *m);
-bool tm_maker_calls(tm_maker *m);
+bool tm_builder_events(tm_builder *m);
+bool tm_builder_calls(tm_builder *m);
 
 /* Adds a rank's edges, participations and steps to an empty graph. False when out of memory. */
-bool tm_maker_loose(tm_maker *m);
+bool tm_builder_loose(tm_builder *m);
 
 /* Sorts nodes and edges. TM_OK; TM_ERR_FAULT. */
-tm_status tm_maker_order(tm_maker *m, tm_error *err) TM_MUST_CHECK;
+tm_status tm_builder_order(tm_builder *m, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -1,4 +1,4 @@
-#include "timeline_survey.h"
+#include "timeline_scan.h"
 
 #include <stdlib.h>
 
@@ -6,8 +6,8 @@
 #include "base/sums.h"
 #include "timeline_details.h"
 
-tm_status tm_survey_begin(const tm_page_frame *frame, tm_survey *out, tm_error *err) {
-    *out = (tm_survey){.coverage = tm_bytes_make()};
+tm_status tm_scan_begin(const tm_page_frame *frame, tm_scan *out, tm_error *err) {
+    *out = (tm_scan){.coverage = tm_bytes_make()};
     tm_plan_init(&out->plan, frame->steps);
     tm_operations_init(&out->operations);
     out->plan.ranks = out->operations.ranks = frame->ranks;
@@ -15,12 +15,12 @@ tm_status tm_survey_begin(const tm_page_frame *frame, tm_survey *out, tm_error *
     return out->strip_sums ? TM_OK : tm_fail_memory(err);
 }
 
-void tm_survey_free(tm_survey *survey) {
-    tm_plan_free(&survey->plan);
-    tm_operations_free(&survey->operations);
-    tm_bytes_free(&survey->coverage);
-    free(survey->strip_sums);
-    survey->strip_sums = NULL;
+void tm_scan_free(tm_scan *scan) {
+    tm_plan_free(&scan->plan);
+    tm_operations_free(&scan->operations);
+    tm_bytes_free(&scan->coverage);
+    free(scan->strip_sums);
+    scan->strip_sums = NULL;
 }
 
 /* Returns a copy of a timeline with the times that the page draws. If the times of a rank count
@@ -34,35 +34,35 @@ static tm_timeline drawn(const tm_page_frame *frame, const tm_timeline *timeline
     return copy;
 }
 
-tm_status tm_survey_add(tm_survey *survey, const tm_page_frame *frame, const tm_timeline *timeline,
-                        tm_error *err) {
+tm_status tm_scan_add(tm_scan *scan, const tm_page_frame *frame, const tm_timeline *timeline,
+                      tm_error *err) {
     const tm_timeline rank = drawn(frame, timeline);
     tm_lanes lanes;
     bool shown = !frame->ranks || tm_page_keeps(frame->ranks, rank.rank);
     tm_status status = tm_lanes_make(&rank, NULL, &lanes, err);
     if (status == TM_OK && shown)
-        status = tm_coverage_put(&frame->lanes, &lanes, &survey->coverage, err);
+        status = tm_coverage_put(&frame->lanes, &lanes, &scan->coverage, err);
     if (status == TM_OK)
-        status = tm_strip_add(&frame->strip, &lanes, survey->strip_sums, err);
+        status = tm_strip_add(&frame->strip, &lanes, scan->strip_sums, err);
     tm_lanes_free(&lanes);
     if (status == TM_OK)
-        status = tm_plan_add(&survey->plan, &rank, &frame->lanes, err);
-    return status == TM_OK ? tm_operations_add(&survey->operations, &rank, frame->names, err)
+        status = tm_plan_add(&scan->plan, &rank, &frame->lanes, err);
+    return status == TM_OK ? tm_operations_add(&scan->operations, &rank, frame->names, err)
                            : status;
 }
 
-/* Position in one of the surveys that are joined: the index of the next rank in each of its
+/* Position in one of the scans that are joined: the index of the next rank in each of its
  * lists. */
 typedef struct cursor {
     size_t card, shown;
 } cursor;
 
-static const tm_card *card_at(const tm_survey *part, const cursor *at) {
+static const tm_card *card_at(const tm_scan *part, const cursor *at) {
     return at->card < part->plan.cards.n ? (const tm_card *)part->plan.cards.data + at->card : NULL;
 }
 
-/* Returns the index of the survey whose next rank is the lowest; n if no survey has a next rank. */
-static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
+/* Returns the index of the scan whose next rank is the lowest; n if no scan has a next rank. */
+static size_t lowest(const tm_scan *parts, const cursor *at, size_t n) {
     size_t found = n;
     for (size_t p = 0; p < n; p++) {
         const tm_card *card = card_at(&parts[p], &at[p]);
@@ -72,8 +72,7 @@ static size_t lowest(const tm_survey *parts, const cursor *at, size_t n) {
     return found;
 }
 
-static bool join_rank(const tm_page_frame *frame, const tm_survey *part, cursor *at,
-                      tm_survey *out) {
+static bool join_rank(const tm_page_frame *frame, const tm_scan *part, cursor *at, tm_scan *out) {
     tm_card card = *card_at(part, at);
     const tm_plan_part *parts = (const tm_plan_part *)part->plan.parts.data + card.first_part;
     const tm_span *spans = (const tm_span *)part->plan.spans.data + card.first_span;
@@ -91,8 +90,8 @@ static bool join_rank(const tm_page_frame *frame, const tm_survey *part, cursor 
            (!card.shown || tm_bytes_put_raw(&out->coverage, coverage, bytes));
 }
 
-tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, size_t n,
-                         tm_survey *out, tm_error *err) {
+tm_status tm_scan_join(const tm_page_frame *frame, const tm_scan *parts, size_t n, tm_scan *out,
+                       tm_error *err) {
     cursor *at = calloc(n + 1, sizeof *at);
     bool ok = at != NULL;
     for (size_t p; ok && (p = lowest(parts, at, n)) < n;)
@@ -110,17 +109,16 @@ tm_status tm_survey_join(const tm_page_frame *frame, const tm_survey *parts, siz
     return TM_OK;
 }
 
-tm_status tm_survey_collect(tm_survey *survey, const tm_page_frame *frame,
-                            const tm_timeline *timeline, size_t at, tm_page_draft *out,
-                            tm_error *err) {
+tm_status tm_scan_collect(tm_scan *scan, const tm_page_frame *frame, const tm_timeline *timeline,
+                          size_t at, tm_page_encoding *out, tm_error *err) {
     const tm_timeline rank = drawn(frame, timeline);
-    const tm_card *card = (const tm_card *)survey->plan.cards.data + at;
+    const tm_card *card = (const tm_card *)scan->plan.cards.data + at;
     tm_event_writer writer = tm_event_writer_make();
-    writer.plan = &survey->plan;
-    writer.operations = &survey->operations;
+    writer.plan = &scan->plan;
+    writer.operations = &scan->operations;
     writer.job_begin_ns = frame->lanes.begin_ns;
     writer.out = &out->events;
-    tm_status status = tm_operations_gather(&survey->operations, &rank, at, err);
+    tm_status status = tm_operations_gather(&scan->operations, &rank, at, err);
     if (status == TM_OK && card->shown)
         status = tm_events_put(&writer, &rank, at, err);
     if (status == TM_OK && card->shown)

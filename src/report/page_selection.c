@@ -1,4 +1,4 @@
-#include "report/page_choice.h"
+#include "report/page_selection.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -232,7 +232,7 @@ static bool keep(const wishes *w, size_t whole, size_t most, tm_page_kept *out) 
 }
 
 /* Chooses fewer ranks and steps for the tables that have a row for each step of each rank. */
-static bool keep_cells(const wishes *ranks, const wishes *steps, tm_page_choice *out) {
+static bool keep_cells(const wishes *ranks, const wishes *steps, tm_page_selection *out) {
     size_t n_ranks = out->ranks.kept.n, n_steps = out->steps.kept.n;
     if (n_ranks * n_steps > TM_PAGE_CELLS_WHOLE) {
         n_steps = n_steps < 64 ? n_steps : 64;
@@ -301,7 +301,7 @@ typedef struct chooser {
 } chooser;
 
 static tm_status choose(const tm_store *store, const tm_tables *tables, chooser *c,
-                        tm_page_choice *out, tm_error *err) {
+                        tm_page_selection *out, tm_error *err) {
     TM_TRY(tm_step_sums_make(store, tables, &c->sums, err));
     TM_TRY(add_ranks(store, tables, &c->ranks, err));
     if (!tm_step_sums_numbers(&c->sums, &c->steps.all) || !set_all(&c->steps) ||
@@ -320,12 +320,12 @@ static tm_status choose(const tm_store *store, const tm_tables *tables, chooser 
                : tm_fail_memory(err);
 }
 
-tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm_page_choice *out,
-                              tm_error *err) {
+tm_status tm_page_selection_make(const tm_store *store, const tm_tables *tables,
+                                 tm_page_selection *out, tm_error *err) {
     chooser c = {.ranks = {TM_VEC(int64_t), TM_VEC(int64_t), NULL},
                  .steps = {TM_VEC(int64_t), TM_VEC(int64_t), NULL}};
-    *out = (tm_page_choice){.ranks = {TM_VEC(int64_t), TM_VEC(int64_t), 0},
-                            .steps = {TM_VEC(int64_t), TM_VEC(int64_t), 0}};
+    *out = (tm_page_selection){.ranks = {TM_VEC(int64_t), TM_VEC(int64_t), 0},
+                               .steps = {TM_VEC(int64_t), TM_VEC(int64_t), 0}};
     tm_status status = choose(store, tables, &c, out, err);
     tm_step_sums_free(&c.sums);
     free_wishes(&c.ranks);
@@ -333,11 +333,11 @@ tm_status tm_page_choice_make(const tm_store *store, const tm_tables *tables, tm
     return status;
 }
 
-void tm_page_choice_free(tm_page_choice *choice) {
-    tm_vec_free(&choice->ranks.kept);
-    tm_vec_free(&choice->ranks.cells);
-    tm_vec_free(&choice->steps.kept);
-    tm_vec_free(&choice->steps.cells);
+void tm_page_selection_free(tm_page_selection *selection) {
+    tm_vec_free(&selection->ranks.kept);
+    tm_vec_free(&selection->ranks.cells);
+    tm_vec_free(&selection->steps.kept);
+    tm_vec_free(&selection->steps.cells);
 }
 
 bool tm_page_is_part(const tm_page_kept *kept) {

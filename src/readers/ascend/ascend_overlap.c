@@ -1,4 +1,4 @@
-#include "ascend_lanes.h"
+#include "ascend_overlap.h"
 
 #include <stdlib.h>
 
@@ -8,17 +8,18 @@
 /* Allowed difference per interval [ns], because the bounds of intervals are rounded. */
 static const int64_t ROUNDING_NS = 10;
 
-void tm_ascend_lanes_add(tm_ascend_lanes *lanes, const tm_json_text *name, int64_t duration_ns) {
-    static const char *const words[TM_ASCEND_N_LANES] = {
+void tm_ascend_overlap_add(tm_ascend_overlap *overlap, const tm_json_text *name,
+                           int64_t duration_ns) {
+    static const char *const words[TM_ASCEND_N_PARTS] = {
         [TM_ASCEND_COMPUTING] = "Computing",
         [TM_ASCEND_COMMUNICATION] = "Communication",
         [TM_ASCEND_EXPOSED] = "Communication(Not Overlapped)",
         [TM_ASCEND_FREE] = "Free",
     };
-    for (int i = 0; i < TM_ASCEND_N_LANES; i++)
+    for (int i = 0; i < TM_ASCEND_N_PARTS; i++)
         if (name->size == strlen(words[i]) && memcmp(name->bytes, words[i], name->size) == 0) {
-            lanes->n[i]++;
-            lanes->sum_ns[i] = tm_sum(lanes->sum_ns[i], duration_ns);
+            overlap->n[i]++;
+            overlap->sum_ns[i] = tm_sum(overlap->sum_ns[i], duration_ns);
         }
 }
 
@@ -42,15 +43,15 @@ static bool collect(const tm_trace *trace, tm_intervals *compute, tm_intervals *
     return true;
 }
 
-static void set(tm_ascend_lanes *lanes, tm_ascend_lane lane, const tm_intervals *intervals) {
-    lanes->n[lane] = (int64_t)intervals->n;
-    lanes->sum_ns[lane] = tm_intervals_length(intervals);
+static void set(tm_ascend_overlap *overlap, tm_ascend_part part, const tm_intervals *intervals) {
+    overlap->n[part] = (int64_t)intervals->n;
+    overlap->sum_ns[part] = tm_intervals_length(intervals);
 }
 
-bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out) {
+bool tm_ascend_overlap_of(const tm_trace *trace, tm_ascend_overlap *out) {
     tm_intervals compute = TM_INTERVALS(), communication = TM_INTERVALS();
     tm_intervals exposed = TM_INTERVALS(), all = TM_INTERVALS();
-    *out = (tm_ascend_lanes){0};
+    *out = (tm_ascend_overlap){0};
     bool ok = collect(trace, &compute, &communication) &&
               tm_intervals_subtract(&communication, &compute, &exposed) &&
               tm_intervals_unite(&communication, &compute, &all);
@@ -73,9 +74,9 @@ bool tm_ascend_lanes_of(const tm_trace *trace, tm_ascend_lanes *out) {
     return ok;
 }
 
-int tm_ascend_lanes_differ(const tm_ascend_lanes *vendor, const tm_ascend_lanes *own) {
+int tm_ascend_overlap_differ(const tm_ascend_overlap *vendor, const tm_ascend_overlap *own) {
     int n = 0;
-    for (int i = 0; i < TM_ASCEND_N_LANES; i++)
+    for (int i = 0; i < TM_ASCEND_N_PARTS; i++)
         n += vendor->n[i] > 0 &&
              llabs(vendor->sum_ns[i] - own->sum_ns[i]) > ROUNDING_NS * vendor->n[i];
     return n;

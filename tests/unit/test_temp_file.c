@@ -24,7 +24,7 @@ int __wrap_open(const char *path, int flags, ...) {
 }
 
 static int in_new_folder(void **state) {
-    char folder[] = "draft-XXXXXX";
+    char folder[] = "temp-XXXXXX";
     return mkdtemp(folder) && chdir(folder) == 0 ? 0 : -1;
 }
 
@@ -37,16 +37,16 @@ static void expect(const char *script, const char *expected) {
     assert_string_equal(said, expected);
 }
 
-static void begin(tm_draft *draft, const char *text) {
-    assert_true(tm_draft_create(draft, "out"));
-    assert_int_equal(tm_draft_open(draft), 0);
-    assert_true(draft->named);
-    assert_int_equal(write(draft->fd, text, strlen(text)), strlen(text));
+static void begin(tm_temp_file *temp, const char *text) {
+    assert_true(tm_temp_file_create(temp, "out"));
+    assert_int_equal(tm_temp_file_open(temp), 0);
+    assert_true(temp->named);
+    assert_int_equal(write(temp->fd, text, strlen(text)), strlen(text));
 }
 
-static int publish(tm_draft *draft) {
-    int failed = tm_draft_publish(draft);
-    tm_draft_discard(draft);
+static int publish(tm_temp_file *temp) {
+    int failed = tm_temp_file_publish(temp);
+    tm_temp_file_discard(temp);
     return failed;
 }
 
@@ -63,13 +63,13 @@ static other begin_other(void) {
     assert_int_equal(pipe(begun), 0);
     pid_t pid = fork();
     if (pid == 0) {
-        tm_draft draft;
+        tm_temp_file temp;
         close(go[1]); /* the other process ends with the test */
-        begin(&draft, "thei");
+        begin(&temp, "thei");
         if (write(begun[1], &byte, 1) != 1 || read(go[0], &byte, 1) != 1 ||
-            write(draft.fd, "rs", 2) != 2)
+            write(temp.fd, "rs", 2) != 2)
             _exit(1);
-        _exit(publish(&draft));
+        _exit(publish(&temp));
     }
     assert_int_equal(read(begun[0], &byte, 1), 1);
     return (other){pid, go[1]};
@@ -84,7 +84,7 @@ static int end_other(const other *o) {
 }
 
 TEST(two_that_write_one_file_publish_their_own) {
-    tm_draft mine;
+    tm_temp_file mine;
     other before = begin_other();
     begin(&mine, "mine");
     other behind = begin_other();
@@ -100,10 +100,10 @@ TEST(two_that_write_one_file_publish_their_own) {
     expect("cat out; ls -A", "mine againout\n");
 }
 
-TEST(a_draft_that_is_no_longer_ones_own_is_not_published) {
+TEST(a_temp_that_is_no_longer_ones_own_is_not_published) {
     static const char *const happens[] = {"rm .out.*", "echo other > x; mv x .out.*"};
     for (size_t i = 0; i < 2; i++) {
-        tm_draft mine;
+        tm_temp_file mine;
         begin(&mine, "mine");
         expect(happens[i], "");
         assert_int_equal(publish(&mine), ENOENT);
@@ -114,7 +114,7 @@ TEST(a_draft_that_is_no_longer_ones_own_is_not_published) {
 /* Clears temporary files of this machine's dead processes, and of other machines if older than a
  * day. Leaves temporary files of other outputs, and files with similar names. */
 TEST(what_a_killed_process_left_is_cleared) {
-    tm_draft mine;
+    tm_temp_file mine;
     other killed = begin_other();
     assert_int_equal(kill(killed.pid, SIGKILL), 0);
     assert_int_equal(waitpid(killed.pid, NULL, 0), killed.pid);
@@ -131,9 +131,9 @@ TEST(what_a_killed_process_left_is_cleared) {
 }
 
 TEST(a_link_in_its_place_is_not_followed) {
-    tm_draft mine;
+    tm_temp_file mine;
     char temporary[128];
-    assert_true(tm_draft_temporary_path("out", temporary, sizeof temporary));
+    assert_true(tm_temp_file_temporary_path("out", temporary, sizeof temporary));
     expect("echo precious > target", "");
     assert_int_equal(symlink("target", temporary), 0);
     begin(&mine, "mine");
