@@ -53,8 +53,8 @@ static bool begins_by(const void *element, const void *key) {
 /* Returns the recording that contains a kernel of a rank. */
 static const recording *recording_of(const tm_vec *all, const tm_comm_record *record) {
     const recording key = {record->rank, record->begin_ns, 0}, *v = all->data;
-    const size_t behind = tm_bisect(v, all->n, sizeof *v, &key, begins_by);
-    return behind > 0 && v[behind - 1].rank == record->rank ? &v[behind - 1] : NULL;
+    const size_t after = tm_bisect(v, all->n, sizeof *v, &key, begins_by);
+    return after > 0 && v[after - 1].rank == record->rank ? &v[after - 1] : NULL;
 }
 
 /* Returns whether a member waited because another member's recording had not started. Returns false

@@ -82,10 +82,10 @@ static bool is_below(const void *hop, const void *rank) {
 
 static own_hops hops_of(const tm_vec *hops, int64_t rank) {
     const tm_path_hop *v = hops->data;
-    size_t first = tm_bisect(v, hops->n, sizeof *v, &rank, is_below), behind = first;
-    while (behind < hops->n && v[behind].rank == rank)
-        behind++;
-    return (own_hops){v + first, behind - first};
+    size_t first = tm_bisect(v, hops->n, sizeof *v, &rank, is_below), after = first;
+    while (after < hops->n && v[after].rank == rank)
+        after++;
+    return (own_hops){v + first, after - first};
 }
 
 static tm_status fill_batch(const tm_replay_ranks *r, const tm_batch *batch, decided *d,

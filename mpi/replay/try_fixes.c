@@ -234,7 +234,7 @@ static tm_status try_one(whatif *w, trial *t, tm_error *err) {
 /* Consecutive trials of one kind (ranks, hosts or stages) that are evaluated together; at most
  * TM_EACH_LANES. */
 typedef struct batch {
-    size_t first, behind;
+    size_t first, after;
     size_t sort; /* index of the first trial of the same kind as these trials */
 } batch;
 
@@ -242,8 +242,8 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
                           tm_error *err) {
     trial *trials = w->trials.data;
     int64_t ideals[TM_EACH_LANES];
-    tm_each_totals(each, some->first - some->sort, some->behind - some->first, ideals);
-    for (size_t i = some->first; i < some->behind; i++) {
+    tm_each_totals(each, some->first - some->sort, some->after - some->first, ideals);
+    for (size_t i = some->first; i < some->after; i++) {
         /* S_x: the time T if all ranks that are not in the trial had the weights of their peers */
         trials[i].item.ideal_ns = ideals[i - some->first];
         TM_TRY(try_one(w, &trials[i], err));
@@ -254,33 +254,33 @@ static tm_status try_some(whatif *w, const tm_each *each, const batch *some, tm_
 }
 
 /* Returns, for each rank, the index of its trial minus @p first; UINT32_MAX if no trial in
- * [first, behind) contains the rank. NULL when out of memory. */
-static uint32_t *group_ranks(const whatif *w, size_t first, size_t behind) {
+ * [first, after) contains the rank. NULL when out of memory. */
+static uint32_t *group_ranks(const whatif *w, size_t first, size_t after) {
     const trial *trials = w->trials.data;
     const uint32_t *members = w->members.data;
     uint32_t *groups = malloc((w->job.n_ranks + 1) * sizeof *groups);
     if (!groups)
         return NULL;
     memset(groups, 0xff, w->job.n_ranks * sizeof *groups);
-    for (size_t i = first; i < behind; i++)
+    for (size_t i = first; i < after; i++)
         for (uint32_t k = 0; k < trials[i].n; k++)
             groups[members[trials[i].first + k]] = (uint32_t)(i - first);
     return groups;
 }
 
-/* Evaluates this process's share of the trials [first, behind), which are of one kind. */
-static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items, tm_error *err) {
+/* Evaluates this process's share of the trials [first, after), which are of one kind. */
+static tm_status try_sort(whatif *w, size_t first, size_t after, tm_vec *items, tm_error *err) {
     const tm_replay_sets sets = {TM_SET_IDEAL_RECORDED, TM_SET_IDEAL};
     const size_t apart = (size_t)w->n_processes * TM_EACH_LANES;
     const size_t own = first + (size_t)w->self * TM_EACH_LANES;
     tm_each each = {0};
-    if (own >= behind) /* there are so few trials that other processes evaluate all of them */
+    if (own >= after) /* there are so few trials that other processes evaluate all of them */
         return TM_OK;
-    uint32_t *groups = group_ranks(w, first, behind);
+    uint32_t *groups = group_ranks(w, first, after);
     tm_status status =
         groups && tm_each_open(&each, &w->job, sets, groups) ? TM_OK : tm_fail_memory(err);
-    for (size_t i = own; i < behind && status == TM_OK; i += apart) {
-        const batch some = {i, behind - i < TM_EACH_LANES ? behind : i + TM_EACH_LANES, first};
+    for (size_t i = own; i < after && status == TM_OK; i += apart) {
+        const batch some = {i, after - i < TM_EACH_LANES ? after : i + TM_EACH_LANES, first};
         status = try_some(w, &each, &some, items, err);
     }
     tm_each_free(&each);
@@ -290,10 +290,10 @@ static tm_status try_sort(whatif *w, size_t first, size_t behind, tm_vec *items,
 
 static tm_status try_all(whatif *w, tm_vec *items, tm_error *err) {
     const trial *trials = w->trials.data;
-    for (size_t first = 0, behind = 0; first < w->trials.n; first = behind) {
-        while (behind < w->trials.n && trials[behind].item.what == trials[first].item.what)
-            behind++;
-        TM_TRY(try_sort(w, first, behind, items, err));
+    for (size_t first = 0, after = 0; first < w->trials.n; first = after) {
+        while (after < w->trials.n && trials[after].item.what == trials[first].item.what)
+            after++;
+        TM_TRY(try_sort(w, first, after, items, err));
     }
     return TM_OK;
 }

@@ -78,14 +78,14 @@ static bool ends_by(const void *interval, const void *ns) {
     return ((const tm_interval *)interval)->end_ns <= *(const int64_t *)ns;
 }
 
-size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns) {
+size_t tm_intervals_first_after(const tm_intervals *set, int64_t ns) {
     return tm_bisect(set->data, set->n, set->size, &ns, ends_by);
 }
 
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns) {
     const tm_interval *v = set->data;
     int64_t sum = 0;
-    for (size_t i = tm_intervals_first_behind(set, begin_ns); i < set->n && v[i].begin_ns < end_ns;
+    for (size_t i = tm_intervals_first_after(set, begin_ns); i < set->n && v[i].begin_ns < end_ns;
          i++) {
         int64_t begin = v[i].begin_ns > begin_ns ? v[i].begin_ns : begin_ns;
         int64_t end = v[i].end_ns < end_ns ? v[i].end_ns : end_ns;
@@ -97,7 +97,7 @@ int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_
 int64_t tm_intervals_common_in(const tm_intervals *a, const tm_intervals *b, int64_t begin_ns,
                                int64_t end_ns) {
     const tm_interval *x = a->data, *y = b->data;
-    size_t i = tm_intervals_first_behind(a, begin_ns), j = tm_intervals_first_behind(b, begin_ns);
+    size_t i = tm_intervals_first_after(a, begin_ns), j = tm_intervals_first_after(b, begin_ns);
     int64_t sum = 0;
     while (i < a->n && j < b->n && x[i].begin_ns < end_ns && y[j].begin_ns < end_ns) {
         int64_t begin = x[i].begin_ns > y[j].begin_ns ? x[i].begin_ns : y[j].begin_ns;

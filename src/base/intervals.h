@@ -41,7 +41,7 @@ void tm_intervals_normalise(tm_intervals *set);
 int64_t tm_intervals_length(const tm_intervals *set);
 
 /** Returns the index of the first interval that ends after a time; the set's n if there is none. */
-size_t tm_intervals_first_behind(const tm_intervals *set, int64_t ns);
+size_t tm_intervals_first_after(const tm_intervals *set, int64_t ns);
 
 /** Returns the length of the part inside [begin, end) [ns]. */
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns);

@@ -12,9 +12,9 @@ static const size_t PAGE = 4096; /* smallest page size of any system */
 void tm_pages_make(void *memory, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
     const uintptr_t at = (uintptr_t)memory, first = (at + PAGE - 1) / PAGE * PAGE;
-    const uintptr_t behind = (at + bytes) / PAGE * PAGE;
-    if (first < behind)
-        (void)madvise((char *)memory + (first - at), behind - first, MADV_POPULATE_WRITE);
+    const uintptr_t after = (at + bytes) / PAGE * PAGE;
+    if (first < after)
+        (void)madvise((char *)memory + (first - at), after - first, MADV_POPULATE_WRITE);
 #else
     (void)memory;
     (void)bytes;

@@ -66,11 +66,11 @@ static int open_nameless(const tm_temp_file *temp) {
     /* Cuts the temporary name "FOLDER/.NAME" to "FOLDER/.", because open needs the path of the
      * folder. */
     char *slash = strrchr(temp->temporary, '/');
-    char *behind_dot = slash ? slash + 2 : temp->temporary + 1, kept = *behind_dot;
+    char *after_dot = slash ? slash + 2 : temp->temporary + 1, kept = *after_dot;
     char link[LINK_MAX_CHARS];
-    *behind_dot = '\0';
+    *after_dot = '\0';
     fd = open(temp->temporary, O_TMPFILE | O_RDWR | O_CLOEXEC, READ_AND_WRITE_BY_ALL);
-    *behind_dot = kept;
+    *after_dot = kept;
     link_of(fd, link);
     if (fd >= 0 && access(link, F_OK) != 0) {
         close(fd);

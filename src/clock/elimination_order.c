@@ -24,7 +24,7 @@ typedef struct vertex {
     /* Of a domain: its degree, and the domains before and after it in the list of domains of this
      * degree. */
     size_t degree;
-    uint32_t before, behind;
+    uint32_t before, after;
     /* The element that was made when the domain was eliminated: */
     size_t held, n_held; /* range in graph.held */
     size_t held_weight, left;
@@ -54,9 +54,9 @@ static void list_domain(graph *g, uint32_t d) {
     vertex *v = &g->v[d];
     v->degree = v->degree < g->total ? v->degree : g->total;
     v->before = NONE;
-    v->behind = g->by_degree[v->degree];
-    if (v->behind != NONE)
-        g->v[v->behind].before = d;
+    v->after = g->by_degree[v->degree];
+    if (v->after != NONE)
+        g->v[v->after].before = d;
     g->by_degree[v->degree] = d;
     g->least = v->degree < g->least ? v->degree : g->least;
 }
@@ -64,11 +64,11 @@ static void list_domain(graph *g, uint32_t d) {
 static void unlist_domain(graph *g, uint32_t d) {
     const vertex *v = &g->v[d];
     if (v->before == NONE)
-        g->by_degree[v->degree] = v->behind;
+        g->by_degree[v->degree] = v->after;
     else
-        g->v[v->before].behind = v->behind;
-    if (v->behind != NONE)
-        g->v[v->behind].before = v->before;
+        g->v[v->before].after = v->after;
+    if (v->after != NONE)
+        g->v[v->after].before = v->before;
 }
 
 /* Calls @p take for all pairs of vertices. For each link, calls it in both directions. For each set

@@ -17,7 +17,7 @@ static const char *base_of(const char *path) {
 }
 
 /* Returns the number after @p word at p; -1 if there is none or it is too large. */
-static int64_t number_behind(const char *p, const char *end, const char *word) {
+static int64_t number_after(const char *p, const char *end, const char *word) {
     while (*word && p < end && tm_lower(*p) == *word) {
         p++;
         word++;
@@ -38,7 +38,7 @@ tm_rank_label tm_rank_label_of(const char *text, size_t size) {
         label.of[w] = -1;
         for (size_t i = 0; i < size; i++) {
             bool begins = i == 0 || !tm_is_letter(text[i - 1]);
-            int64_t value = begins ? number_behind(text + i, text + size, words[w]) : -1;
+            int64_t value = begins ? number_after(text + i, text + size, words[w]) : -1;
             label.of[w] = value >= 0 ? value : label.of[w];
         }
     }

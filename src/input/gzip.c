@@ -104,7 +104,7 @@ static tm_status inflate_some(gzip_decoder *gzip, uint8_t *buffer, size_t capaci
 /* A member is followed by another member, by zero padding (from tapes and block devices), or by the
  * end. Garbage is detected here because ISA-L waits for the ten bytes of a header before it checks
  * them. */
-static tm_status look_behind(gzip_decoder *gzip, tm_error *err) {
+static tm_status look_after(gzip_decoder *gzip, tm_error *err) {
     const struct inflate_state *state = &gzip->state;
     gzip->had_member = true;
     if (state->avail_in == 0)
@@ -143,7 +143,7 @@ static tm_status read_gzip(tm_decoder *decoder, uint8_t *buffer, size_t capacity
         else if (gzip->place == IN_MEMBER)
             status = inflate_some(gzip, buffer + *n, capacity - *n, &added, err);
         else if (gzip->place == BEHIND_MEMBER)
-            status = look_behind(gzip, err);
+            status = look_after(gzip, err);
         else
             status = skip_padding(gzip, err);
         *n += added;

@@ -151,25 +151,25 @@ static bool is_whole(const band *b, size_t first) {
     return !ref_lacks || !other_lacks;
 }
 
-/* Counts the marks between mark i and the next mark that is paired by its end: after i if @p behind
+/* Counts the marks between mark i and the next mark that is paired by its end: after i if @p after
  * is set, else before i. Sets *ends if there is no such mark up to the end of the run. */
-static size_t count_rest(const band *b, const tm_run *run, size_t i, bool behind, bool *ends) {
-    size_t n = 0, most = behind ? run->n - i - 1 : i;
-    while (n < most && !tells(b, &run->marks[behind ? i + 1 + n : i - 1 - n]))
+static size_t count_rest(const band *b, const tm_run *run, size_t i, bool after, bool *ends) {
+    size_t n = 0, most = after ? run->n - i - 1 : i;
+    while (n < most && !tells(b, &run->marks[after ? i + 1 + n : i - 1 - n]))
         n++;
     *ends = n == most;
     return n;
 }
 
-/* Pairs the marks after the last pair if @p behind is set, else the marks before the first pair, up
+/* Pairs the marks after the last pair if @p after is set, else the marks before the first pair, up
  * to the next mark that is paired by its end. They are paired only if both runs have equally many,
  * and at least one of the runs has no mark beyond them that is paired by its end. */
-static void pair_edge(band *b, size_t i, bool behind) {
+static void pair_edge(band *b, size_t i, bool after) {
     bool ends, other_ends;
-    size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, behind, &ends);
-    if (n != count_rest(b, b->other, j, behind, &other_ends) || (!ends && !other_ends))
+    size_t j = (size_t)b->partners[i], n = count_rest(b, b->ref, i, after, &ends);
+    if (n != count_rest(b, b->other, j, after, &other_ends) || (!ends && !other_ends))
         return;
-    size_t from = behind ? i + 1 : i - n, others = behind ? j + 1 : j - n;
+    size_t from = after ? i + 1 : i - n, others = after ? j + 1 : j - n;
     if (is_same(b, from, others, n))
         pair_all(b, from, others, n);
 }

@@ -125,11 +125,11 @@ static bool find_surest(const garden *g, size_t *a, size_t *b) {
     for (size_t i = 0; i < g->n; i++)
         for (size_t j = i + 1; j < g->n; j++) {
             const tm_link_test *link_test = link_test_of(g, i, j);
-            bool behind =
+            bool after =
                 best &&
                 (link_test->bits < best->bits ||
                  (link_test->bits <= best->bits && link_test->distance_ns >= best->distance_ns));
-            if (behind || !may_join(g, i, j))
+            if (after || !may_join(g, i, j))
                 continue;
             best = link_test;
             *a = i;

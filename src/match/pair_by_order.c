@@ -43,13 +43,13 @@ static bool tells(const sight *s, size_t i) {
     return !s->met || s->a[i].synchronises;
 }
 
-/* Returns the next place at which the ends should agree. Searches after place i if @p behind is
+/* Returns the next place at which the ends should agree. Searches after place i if @p after is
  * set, else before place i. Returns n if there is no such place. */
-static size_t beside(const sight *s, size_t i, bool behind) {
+static size_t beside(const sight *s, size_t i, bool after) {
     do {
-        if (behind ? i + 1 == s->n : i == 0)
+        if (after ? i + 1 == s->n : i == 0)
             return s->n;
-        i = behind ? i + 1 : i - 1;
+        i = after ? i + 1 : i - 1;
     } while (!tells(s, i));
     return i;
 }
@@ -74,13 +74,13 @@ static bool offset_of(const sight *s, size_t from, size_t to, int64_t *out) {
 static line fit(const sight *s) {
     size_t n = s->n, third = n / 3;
     line l = {.at_ns = s->a[n / 2].end_ns};
-    int64_t before, behind;
+    int64_t before, after;
     (void)offset_of(s, 0, n, &l.offset_ns);
-    if (third < 2 || !offset_of(s, 0, third, &before) || !offset_of(s, n - third, n, &behind))
+    if (third < 2 || !offset_of(s, 0, third, &before) || !offset_of(s, n - third, n, &after))
         return l;
     int64_t apart = s->a[n - third / 2 - 1].end_ns - s->a[third / 2].end_ns;
     if (apart > 0)
-        l.drift = fmin(fmax((double)(behind - before) / (double)apart, -200e-6), 200e-6);
+        l.drift = fmin(fmax((double)(after - before) / (double)apart, -200e-6), 200e-6);
     return l;
 }
 
@@ -152,8 +152,8 @@ static bool is_better_shifted(const tm_end *a, const tm_end *b, size_t n) {
  * The result is at most same_ns. */
 static int64_t reach(const sight *s, size_t i) {
     int64_t least = 4 * same_ns;
-    for (int behind = 0; behind < 2; behind++) {
-        size_t next = beside(s, i, behind);
+    for (int after = 0; after < 2; after++) {
+        size_t next = beside(s, i, after);
         int64_t apart = next < s->n ? llabs(s->a[next].end_ns - s->a[i].end_ns) : least;
         least = apart < least ? apart : least;
     }
@@ -169,9 +169,9 @@ static bool meets(const sight *s, size_t i) {
  * place. */
 static bool is_shifted(const sight *s, size_t i) {
     int64_t near = reach(s, i);
-    for (int behind = 0; behind < 2; behind++) {
-        size_t j = beside(s, i, behind);
-        for (size_t k = 0; k < PLACES && j < s->n; k++, j = beside(s, j, behind))
+    for (int after = 0; after < 2; after++) {
+        size_t j = beside(s, i, after);
+        for (size_t k = 0; k < PLACES && j < s->n; k++, j = beside(s, j, after))
             if (distance(s, i, j) <= near)
                 return true;
     }

@@ -57,16 +57,16 @@ static size_t sample(const shifted *s, int64_t at[SAMPLES], int64_t off[SAMPLES]
 
 /* Returns the drift: the slope between the medians of the first and the last third. */
 static double slope_of(const int64_t *at, const int64_t *off, size_t n) {
-    int64_t before[SAMPLES], behind[SAMPLES];
+    int64_t before[SAMPLES], after[SAMPLES];
     size_t third = n / 3;
     for (size_t i = 0; i < third; i++) {
         before[i] = off[i];
-        behind[i] = off[n - third + i];
+        after[i] = off[n - third + i];
     }
     int64_t apart = third > 1 ? at[n - third / 2 - 1] - at[third / 2] : 0;
     if (apart <= 0)
         return 0.0;
-    int64_t rise = tm_run_median(behind, third) - tm_run_median(before, third);
+    int64_t rise = tm_run_median(after, third) - tm_run_median(before, third);
     return fmin(fmax((double)rise / (double)apart, -200e-6), 200e-6);
 }
 

@@ -67,7 +67,7 @@ typedef struct candidate {
     bool coherent;  /* at least half of the samples match within the noise */
 } candidate;
 
-static int64_t gap_behind(const tm_run *run, size_t i) {
+static int64_t gap_after(const tm_run *run, size_t i) {
     return run->marks[i + 1].end_ns - run->marks[i].end_ns;
 }
 
@@ -96,7 +96,7 @@ static void choose_edges(const tm_run *run, size_t from, size_t n, uint8_t *chos
         size_t widest = n;
         for (size_t i = 0; i + 1 < n; i++)
             if (chosen[i] != 1 + BEFORE && chosen[i + 1] != 1 + AFTER &&
-                (widest == n || gap_behind(run, from + i) > gap_behind(run, from + widest)))
+                (widest == n || gap_after(run, from + i) > gap_after(run, from + widest)))
                 widest = i;
         if (widest == n)
             return;

@@ -122,10 +122,10 @@ static inline bool is_between(const chrome_reader *reader, const char *p) {
 }
 
 /* Remembers the bytes between two events.
- * @param behind  offset of the end of the previous event, which may have left the window */
-static void learn_between(chrome_reader *reader, int64_t behind) {
+ * @param after   offset of the end of the previous event, which may have left the window */
+static void learn_between(chrome_reader *reader, int64_t after) {
     const tm_window *window = &reader->window;
-    int64_t from = behind - window->buffer_offset;
+    int64_t from = after - window->buffer_offset;
     size_t size = (size_t)(window->p - window->buffer - from);
     if (from < 0 || size == 0 || size >= sizeof reader->between || *window->p != '{')
         return;
@@ -153,7 +153,7 @@ static tm_status read_elements(chrome_reader *reader, tm_error *err) {
             TM_TRY(tm_window_skip_value(window, err));
             reader->part->trace->counts[TM_COUNT_NOT_OBJECT]++;
         }
-        int64_t behind = window->buffer_offset + (window->p - window->buffer);
+        int64_t after = window->buffer_offset + (window->p - window->buffer);
         TM_TRY(tm_window_space(window, err));
         char c = *window->p;
         if (c != ',' && c != ']')
@@ -167,7 +167,7 @@ static tm_status read_elements(chrome_reader *reader, tm_error *err) {
         TM_TRY(tm_window_space(window, err));
         if (is_closed(reader, ']'))
             return TM_OK;
-        learn_between(reader, behind);
+        learn_between(reader, after);
     }
 }
 

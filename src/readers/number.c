@@ -121,14 +121,14 @@ double tm_number_real(const char *text) {
                                    1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
     const char *p = text + (*text == '-');
     uint64_t digits = 0;
-    int n = 0, behind = 0;
+    int n = 0, after = 0;
     for (; *p >= '0' && *p <= '9' && n < 16; p++, n++)
         digits = digits * 10 + (unsigned)(*p - '0');
     if (*p == '.')
-        for (p++; *p >= '0' && *p <= '9' && n < 16; p++, n++, behind++)
+        for (p++; *p >= '0' && *p <= '9' && n < 16; p++, n++, after++)
             digits = digits * 10 + (unsigned)(*p - '0');
     if (n > 15 || *p == 'e' || *p == 'E')
         return strtod(text, NULL); /* valid because the program never changes the C locale */
-    double value = (double)digits / power[behind];
+    double value = (double)digits / power[after];
     return *text == '-' ? -value : value;
 }

@@ -114,8 +114,8 @@ static const char *open_container(fixer *m, const char *p) {
 }
 
 /* Handles a closing bracket where a key or value is expected: removes a trailing comma. */
-static const char *close_container(fixer *m, const char *p, bool behind_comma) {
-    if (behind_comma) {
+static const char *close_container(fixer *m, const char *p, bool after_comma) {
+    if (after_comma) {
         if (!replace(m, m->comma, m->comma + 1, NULL, 0))
             return NULL;
         m->out->counts[TM_COUNT_TRAILING_COMMA]++;

@@ -16,9 +16,9 @@ static verdict at_end(const tm_json_cursor *cursor, const char *p) {
     return p >= cursor->end ? CUT : NO;
 }
 
-/* Whether there is a key with its colon at p. Sets *behind to the position where the key's value
+/* Whether there is a key with its colon at p. Sets *after to the position where the key's value
  * would start. */
-static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **behind) {
+static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **after) {
     if (*p != '"')
         return at_end(cursor, p);
     const char *start = ++p;
@@ -27,7 +27,7 @@ static verdict is_key(const tm_json_cursor *cursor, const char *p, const char **
     if (*p != '"')
         return at_end(cursor, p);
     p = tm_json_space(p + 1);
-    *behind = p + 1;
+    *after = p + 1;
     return *p == ':' ? YES : at_end(cursor, p);
 }
 
@@ -48,7 +48,7 @@ static verdict closes(const tm_json_cursor *cursor, const char *p) {
 
 /* Whether the text at p, after a quote, continues the object or array. */
 static verdict goes_on(const tm_json_cursor *cursor, const char *p, tm_string_place place) {
-    const char *behind;
+    const char *after;
     if (place == TM_STRING_KEY)
         return YES;
     p = tm_json_space(p);
@@ -65,7 +65,7 @@ static verdict goes_on(const tm_json_cursor *cursor, const char *p, tm_string_pl
     if (p >= cursor->end)
         return CUT;
     if (place == TM_STRING_IN_OBJECT)
-        return is_key(cursor, p, &behind);
+        return is_key(cursor, p, &after);
     return begins_value(*p) || strchr("tfnNiI", *p) ? YES : NO;
 }
 
@@ -109,15 +109,15 @@ static bool reported(const tm_json_cursor *cursor, verdict v) {
  * wrong bracket. */
 static verdict is_structure(const tm_json_cursor *cursor, const char *start, const char *p,
                             tm_string_place place) {
-    const char *behind = NULL, *before = p;
+    const char *after = NULL, *before = p;
     const char *next = tm_json_space(p + 1);
     while (before > start && (before[-1] == ' ' || before[-1] == '\n'))
         before--;
-    verdict key = is_key(cursor, next, &behind); /* "a" "key": */
+    verdict key = is_key(cursor, next, &after); /* "a" "key": */
     if (reported(cursor, key))
         return key;
     if (before > start && before[-1] == ',') { /* "a, "key": */
-        key = is_key(cursor, p, &behind);
+        key = is_key(cursor, p, &after);
         if (reported(cursor, key))
             return key;
     }
@@ -128,8 +128,8 @@ static verdict is_structure(const tm_json_cursor *cursor, const char *start, con
     }
     if (*next == ',') { /* "a", "key" 1 */
         next = tm_json_space(next + 1);
-        key = is_key(cursor, next, &behind);
-        if (*next == '"' && key == NO && behind && begins_value(behind[-1]))
+        key = is_key(cursor, next, &after);
+        if (*next == '"' && key == NO && after && begins_value(after[-1]))
             return YES;
     }
     return touches_member(start, p) ? YES : NO;

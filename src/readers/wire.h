@@ -72,8 +72,8 @@ static inline const uint8_t *tm_wire_varint(const uint8_t *p, const uint8_t *end
         *out = (uint64_t)(p[0] & 0x7F) | (uint64_t)p[1] << 7;
         return p + 2;
     }
-    const uint8_t *behind = end - p >= 8 ? tm_wire_short_varint(p, out) : NULL;
-    return behind ? behind : tm_wire_long_varint(p, end, out);
+    const uint8_t *after = end - p >= 8 ? tm_wire_short_varint(p, out) : NULL;
+    return after ? after : tm_wire_long_varint(p, end, out);
 }
 
 static inline const uint8_t *tm_wire_fixed(const uint8_t *p, const uint8_t *end, size_t size,

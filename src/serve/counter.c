@@ -118,19 +118,19 @@ static tm_status add_launched(counting *s, bool *any, tm_error *err) {
 }
 
 /* Collects the events in a block of a stream that start after the start of the window. Sets @p
- * behind if all of the block's events start after the end of the window. */
-static tm_status find_launched(counting *s, const tm_track *track, size_t first, bool *behind,
+ * after if all of the block's events start after the end of the window. */
+static tm_status find_launched(counting *s, const tm_track *track, size_t first, bool *after,
                                tm_error *err) {
     const tm_timeline *piece;
     s->c->launched.n = 0;
-    *behind = true;
+    *after = true;
     TM_TRY(tm_serve_reader_rows(s->c->reader, s->at, first,
                                 TM_ROWS_TIMES | TM_ROWS_LAUNCHES | TM_ROWS_KINDS, &piece, err));
     for (size_t i = 0; i < piece->n_events; i++) {
         const launched own = {drawn(s, piece->begin_ns[i]), piece->launch[i]};
         if (first + i - track->first >= track->count)
             continue;
-        *behind = *behind && own.begin_ns >= s->wish->to;
+        *after = *after && own.begin_ns >= s->wish->to;
         if (own.call != TM_NO_EVENT && own.begin_ns > s->wish->from &&
             piece->role[i] != TM_ROLE_NONE && tm_shown_as(piece, track, i) != TM_SHOWN_NOT &&
             !tm_vec_append(&s->c->launched, &own, 1))
@@ -148,13 +148,13 @@ static tm_status count_queue(counting *s, tm_error *err) {
         const size_t end = (size_t)track->first + track->count;
         size_t first = track->first / TM_SERVE_BLOCK_ROWS * (size_t)TM_SERVE_BLOCK_ROWS;
         for (; track->kind == TM_TRACK_GPU && first < end; first += TM_SERVE_BLOCK_ROWS) {
-            bool behind, any;
+            bool after, any;
             if (!tm_serve_events_reach(s->c->tiler->events, s->at, first,
                                        s->base_ns + s->wish->from, INT64_MAX / 4))
                 continue;
-            TM_TRY(find_launched(s, track, first, &behind, err));
+            TM_TRY(find_launched(s, track, first, &after, err));
             TM_TRY(add_launched(s, &any, err));
-            if (behind && !any)
+            if (after && !any)
                 break;
         }
     }

@@ -90,7 +90,7 @@ static tm_status find_own(search *s, size_t at, tm_error *err) {
     if (out->index > 0)
         out->before = v[out->index - 1];
     if (out->index + 1 < out->all)
-        out->behind = v[out->index + 1];
+        out->after = v[out->index + 1];
     int64_t *durations = malloc((s->events.n + 1) * sizeof *durations);
     if (!durations)
         return tm_fail_memory(err);
@@ -140,7 +140,7 @@ tm_status tm_serve_same(tm_serve_reader *reader, const tm_same_wish *wish, tm_sa
                         tm_error *err) {
     *out = (tm_same){.step = TM_SERVE_NO_STEP,
                      .before = {.duration_ns = -1},
-                     .behind = {.duration_ns = -1},
+                     .after = {.duration_ns = -1},
                      .peers = TM_VEC(tm_same_peer),
                      .longest = {.duration_ns = -1}};
     search s = {.reader = reader, .wish = wish, .out = out, .events = TM_VEC(tm_serve_event)};

@@ -29,9 +29,9 @@ typedef struct tm_same {
     int64_t times; /* number of occurrences of the name in the step; 0: the event was not found */
     int64_t index, all; /* occurrence index, and number of occurrences, on the whole rank */
     int64_t median_ns;  /* median duration of the occurrences on the rank */
-    tm_serve_event before, behind; /* the previous and the next event of the name; duration_ns is -1
+    tm_serve_event before, after; /* the previous and the next event of the name; duration_ns is -1
                                       if there is none */
-    tm_vec peers;                  /* vector of tm_same_peer: the other ranks compared so far */
+    tm_vec peers;                 /* vector of tm_same_peer: the other ranks compared so far */
     tm_same_peer longest; /* longest event of this name in the step, on the event's own rank and on
                              the ranks compared so far */
     int64_t next, ranks;  /* next: index of the rank to continue with; ranks: number of ranks */

@@ -235,8 +235,8 @@ static void add_busy(const tm_serve_shares *s, const tm_intervals *set, int64_t 
         const int64_t end = v[i].end_ns < last ? v[i].end_ns : last;
         while (at < end) {
             const int64_t bucket = (at - s->begin_ns) >> s->exponent;
-            const int64_t behind = s->begin_ns + (bucket + 1) * width;
-            const int64_t to = behind < end ? behind : end;
+            const int64_t after = s->begin_ns + (bucket + 1) * width;
+            const int64_t to = after < end ? after : end;
             busy_ns[bucket] += to - at;
             at = to;
         }

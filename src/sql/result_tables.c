@@ -127,12 +127,12 @@ static int close_cursor(sqlite3_vtab_cursor *base) {
     return SQLITE_OK;
 }
 
-/* A position among the rows: before the rows whose keys are in the ranges or, if `behind` is set,
+/* A position among the rows: before the rows whose keys are in the ranges or, if `after` is set,
  * after them. */
 typedef struct border {
     const tm_sql_range *ranges;
     int n_keys;
-    bool behind;
+    bool after;
 } border;
 
 /* Nulls come last. */
@@ -146,9 +146,9 @@ static bool is_before(const void *element, const void *key) {
         if (row[k].value.i < r->least)
             return true;
         if (r->least != r->most)
-            return b->behind;
+            return b->after;
     }
-    return b->behind;
+    return b->after;
 }
 
 static size_t bisect(const tm_table *rows, const border *b) {

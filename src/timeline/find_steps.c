@@ -279,11 +279,11 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
  * first launched event as before it.
  *
  * *row is the recording's first event. It is moved to the first event of the next recording. */
-static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t behind,
+static int64_t queued_before(const tm_timeline *timeline, uint32_t *row, uint32_t after,
                              int64_t until_ns) {
     int64_t end_ns = INT64_MIN;
     size_t n_queued = 0, n_launched = 0, n_lost = 0;
-    for (; *row < behind && timeline->begin_ns[*row] < until_ns; ++*row) {
+    for (; *row < after && timeline->begin_ns[*row] < until_ns; ++*row) {
         const int64_t end = timeline->begin_ns[*row] + timeline->duration_ns[*row];
         if (timeline->role[*row] == TM_ROLE_NONE)
             continue;

@@ -82,11 +82,11 @@ static bool track_asks(const finder *f, const tm_track *track) {
 /* Returns whether the thread requests communication, or waits for it, inside an operator. Such an
  * operator, for example an autograd node, contains waits, and so does not count as work. */
 static bool holds_communication(finder *f, const tm_track *track, uint32_t row, int64_t end_ns) {
-    const uint32_t behind = track->first + track->count;
+    const uint32_t after = track->first + track->count;
     f->next = f->next > row ? f->next : row + 1;
-    while (f->next < behind && !asks(f, f->next))
+    while (f->next < after && !asks(f, f->next))
         f->next++;
-    return f->next < behind && f->timeline->begin_ns[f->next] < end_ns;
+    return f->next < after && f->timeline->begin_ns[f->next] < end_ns;
 }
 
 /* Finds a thread's work: its outermost operators. */
@@ -220,19 +220,19 @@ static void visit_pauses(finder *f, const tm_track *track, operation *at, size_t
                          pause_visit *visit) {
     const tm_timeline *t = f->timeline;
     int64_t reach_ns = INT64_MAX;
-    /* The operations [first, behind) started before the event. The operations before `first` had
+    /* The operations [first, after) started before the event. The operations before `first` had
      * ended before the thread became idle. */
-    size_t first = 0, behind = 0;
+    size_t first = 0, after = 0;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         const int64_t begin_ns = t->begin_ns[row], end_ns = begin_ns + t->duration_ns[row];
         if (t->role[row] != TM_ROLE_COMPUTE && kind_at(f, row) != TM_HOST_COMM_ASKS)
             continue;
-        while (behind < n && at[behind].begin_ns < begin_ns)
-            behind++;
-        while (first < behind && at[first].end_ns <= reach_ns)
+        while (after < n && at[after].begin_ns < begin_ns)
+            after++;
+        while (first < after && at[first].end_ns <= reach_ns)
             first++;
-        if (reach_ns < begin_ns - PAUSE_NS && first < behind)
-            visit(f, at + first, behind - first, (tm_interval){reach_ns, begin_ns},
+        if (reach_ns < begin_ns - PAUSE_NS && first < after)
+            visit(f, at + first, after - first, (tm_interval){reach_ns, begin_ns},
                   &names[t->name[row]]);
         reach_ns = reach_ns == INT64_MAX || end_ns > reach_ns ? end_ns : reach_ns;
     }
@@ -341,7 +341,7 @@ bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *com
     ok = ok && (operations.n == 0 || tm_intervals_unite(&asking, compute, &active));
     const tm_interval *v = operations.data, *a = active.data;
     for (size_t i = 0; i < operations.n && ok; i++) {
-        const size_t next = tm_intervals_first_behind(&active, v[i].end_ns - 1);
+        const size_t next = tm_intervals_first_after(&active, v[i].end_ns - 1);
         const int64_t since = next > 0 ? a[next - 1].end_ns : INT64_MIN;
         if (next == active.n || a[next].begin_ns >= v[i].end_ns)
             ok = tm_intervals_add(&waits, since > v[i].begin_ns ? since : v[i].begin_ns,

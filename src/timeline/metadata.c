@@ -136,11 +136,11 @@ const char *tm_metadata_member(const char *object, const char *key) {
             return NULL; /* The object ended, or the text is not an object. */
         if (*p != '"')
             continue;
-        const char *text = p + 1, *behind = string_end(p, end);
-        if (depth == 1 && *behind == ':' && (size_t)(behind - text) == size + 1 &&
+        const char *text = p + 1, *past = string_end(p, end);
+        if (depth == 1 && *past == ':' && (size_t)(past - text) == size + 1 &&
             memcmp(text, key, size) == 0)
-            return behind + 1;
-        p = behind - 1;
+            return past + 1;
+        p = past - 1;
     }
     return NULL;
 }
@@ -196,7 +196,7 @@ bool tm_timeline_metadata_whole(const tm_timeline *timeline, const tm_names *nam
     return ok && tm_vec_append(out, p, strlen(p) + 1);
 }
 
-static const char *behind_space(const char *p, const char *end) {
+static const char *past_space(const char *p, const char *end) {
     while (p < end && (*p == ' ' || *p == '\t' || *p == '\r' || *p == '\n'))
         p++;
     return p;
@@ -206,7 +206,7 @@ static const char *behind_space(const char *p, const char *end) {
  * end of the list. If the list is valid, *p is then at the closing bracket. */
 static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *memory) {
     int64_t value = 0;
-    const char *digits = *p = behind_space(*p, end);
+    const char *digits = *p = past_space(*p, end);
     while (*p < end && **p >= '0' && **p <= '9' && value < 1000000000)
         value = value * 10 + (*(*p)++ - '0');
     out->more = *p + 2 == end && **p == '?' && (*p)[1] == ']' && out->ranks.n > 0;
@@ -216,7 +216,7 @@ static bool next_rank(const char **p, const char *end, tm_rank_list *out, bool *
     if (*p == end || out->more)
         return false;
     *memory = tm_vec_append(&out->ranks, &value, 1) != NULL;
-    *p = behind_space(*p, end);
+    *p = past_space(*p, end);
     if (!*memory || *p == end || **p != ',')
         return false;
     ++*p;

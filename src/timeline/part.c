@@ -14,7 +14,7 @@ typedef struct head {
 } head;
 
 _Static_assert(sizeof(tm_mark) == 48 && sizeof(tm_flow) == 32, "without padding");
-_Static_assert(sizeof(head) % _Alignof(tm_track) == 0, "the tracks behind it are aligned");
+_Static_assert(sizeof(head) % _Alignof(tm_track) == 0, "the tracks after it are aligned");
 
 void tm_part_init(tm_part *part, tm_trace *trace) {
     *part = (tm_part){

@@ -66,7 +66,7 @@ static bool find_recorded(const tm_timeline *timeline, const tm_vec *times, tm_i
 static bool add_gaps(tm_interval time, const tm_intervals *recorded, int64_t least_ns,
                      tm_vec *out) {
     const tm_interval *v = recorded->data;
-    for (size_t i = tm_intervals_first_behind(recorded, time.begin_ns); true; i++) {
+    for (size_t i = tm_intervals_first_after(recorded, time.begin_ns); true; i++) {
         bool last = i == recorded->n || v[i].begin_ns >= time.end_ns;
         const tm_interval gap = {time.begin_ns, last ? time.end_ns : v[i].begin_ns};
         if (gap.end_ns - gap.begin_ns >= least_ns && !tm_vec_append(out, &gap, 1))

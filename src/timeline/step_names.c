@@ -119,10 +119,10 @@ static void add_word(word_list *w, const char *word, size_t n) {
 static void add_words(word_list *w, const char *text, size_t n, bool keys) {
     for (size_t i = 0; i < n;) {
         size_t end = word_end(text, n, i);
-        size_t behind = keys ? end : value_end(text, n, end);
-        if (end > i && behind == end)
+        size_t after = keys ? end : value_end(text, n, end);
+        if (end > i && after == end)
             add_word(w, text + i, end - i);
-        i = behind > i ? behind : i + 1;
+        i = after > i ? after : i + 1;
     }
 }
 
@@ -172,8 +172,8 @@ static bool has_form(tm_text name, const char *form, int64_t numbers[NUMBERS_MAX
 }
 
 /* Returns the number in "key=12" if the text has this key, else -1. If a slash follows the number,
- * sets *behind to the number after the slash. */
-static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
+ * sets *after to the number after the slash. */
+static int64_t value_of(tm_text body, const char *key, int64_t *after) {
     size_t size = strlen(key);
     const char *end = body.bytes + body.size;
     for (const char *at = body.bytes; at + size < end; at++) {
@@ -182,9 +182,9 @@ static int64_t value_of(tm_text body, const char *key, int64_t *behind) {
             continue;
         at += size + 1;
         int64_t value = read_number(&at, end);
-        if (behind && at < end && *at == '/') {
+        if (after && at < end && *at == '/') {
             at++;
-            *behind = read_number(&at, end);
+            *after = read_number(&at, end);
         }
         return value;
     }

@@ -81,7 +81,7 @@ static int by_group_until(const void *a, const void *b) {
 static tm_interval gap_at(const tm_intervals *compute, int64_t ns) {
     const tm_interval *v = compute->data;
     tm_interval gap = {INT64_MIN, INT64_MAX};
-    size_t next = tm_intervals_first_behind(compute, ns);
+    size_t next = tm_intervals_first_after(compute, ns);
     if (next > 0)
         gap.begin_ns = v[next - 1].end_ns;
     if (next < compute->n)
@@ -183,7 +183,7 @@ static bool ended_by(const void *element, const void *ns) {
 
 /* Returns the index of the first of the sorted waits that ended after a moment; n if there is
  * none. */
-static size_t first_behind(const wait *waits, size_t n, int64_t ns) {
+static size_t first_after(const wait *waits, size_t n, int64_t ns) {
     return tm_bisect(waits, n, sizeof *waits, &ns, ended_by);
 }
 
@@ -222,11 +222,11 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
         size_t at = (size_t)(kernels[i] - v->kernels);
         kernel *k = &v->kernels[at];
         together_ns = k->since_ns > together_ns ? k->since_ns : together_ns;
-        size_t first = first_behind(v->waits, v->n_waits, together_ns);
-        size_t end = first_behind(v->waits, v->n_waits, k->begin_ns);
+        size_t first = first_after(v->waits, v->n_waits, together_ns);
+        size_t end = first_after(v->waits, v->n_waits, k->begin_ns);
         int64_t all = length_of(v->waits, first, end);
-        k->other_ns = all - length_of(own, first_behind(own, n_own, together_ns),
-                                      first_behind(own, n_own, k->begin_ns));
+        k->other_ns = all - length_of(own, first_after(own, n_own, together_ns),
+                                      first_after(own, n_own, k->begin_ns));
         k->first = v->first + first;
         k->end = v->first + end;
         v->participants[at].all_ns = all;
@@ -239,7 +239,7 @@ static void sum_group(const rank_view *v, const kernel *const *kernels, size_t n
 /* Returns how much of the sorted waits is between two moments. Only the first wait can begin before
  * @p from_ns; its part before @p from_ns does not count. */
 static int64_t length_between(const wait *waits, size_t n, int64_t from_ns, int64_t until_ns) {
-    size_t first = first_behind(waits, n, from_ns), end = first_behind(waits, n, until_ns);
+    size_t first = first_after(waits, n, from_ns), end = first_after(waits, n, until_ns);
     if (end <= first)
         return 0;
     int64_t begun_ns = waits[first].until_ns - waits[first].ns;

@@ -516,7 +516,7 @@ def test_the_whole_store_tells_sums_of_an_area_and_where_else_a_kernel_ran():
                                     each[place]['duration_ns']]
                                    for rank, each in enumerate(alike) if rank != 1])
             equal(found['longest'], [longest['rank'], longest['begin_ns'], longest['duration_ns']])
-            equal(found['behind'], [own[index + 1]['begin_ns'], own[index + 1]['duration_ns']])
+            equal(found['after'], [own[index + 1]['begin_ns'], own[index + 1]['duration_ns']])
         equal(json.loads(s.get('same?rank=1&begin=1&duration=1')[2])['times'], 0, 'no such event')
         lists = {}
         for row in rows:

@@ -35,17 +35,17 @@ rank_run simulate(const group_spec *spec, uint64_t seed, int64_t r, int *seen) {
     int64_t offset = draw(&own, 2 * spec->offset_ns + 1) - spec->offset_ns;
     int64_t drift = draw(&own, 2 * spec->drift_ppm + 1) - spec->drift_ppm;
     int64_t skipped = draw(&own, spec->skipped_steps + 1);
-    for (int64_t k = 0, origin = at, behind = 0; k < n; k++) {
+    for (int64_t k = 0, origin = at, after = 0; k < n; k++) {
         bool broadcast = k % spec->per_step < spec->broadcasts;
         int64_t waited = draw(&own, 100 * US), noise = draw(&own, spec->noise_ns + 1);
         bool lost = draw(&own, 1000) < spec->lost_permille;
         bool late = draw(&own, 1000) < spec->late_permille;
         bool ends_step = k % spec->per_step == spec->per_step - 1;
         if (broadcast && k % spec->per_step == 0)
-            behind = draw(&own, INT64_C(4) * BROADCAST_NS);
+            after = draw(&own, INT64_C(4) * BROADCAST_NS);
         at += broadcast ? BROADCAST_NS : spec->gap_ns + draw(&shared, spec->jitter_ns + 1);
         int64_t own_at = at + offset + (at - origin) / MS * drift; /* 1 ppm is 1 ns per ms */
-        own_at += broadcast ? behind : 0;
+        own_at += broadcast ? after : 0;
         at += ends_step ? spec->step_gap_ns + draw(&shared, spec->jitter_ns + 1) : 0;
         if (lost || k / spec->per_step < skipped)
             continue;

@@ -8,8 +8,8 @@ static tm_intervals parse(const char *text) {
         char *end;
         int64_t begin = strtoll(text, &end, 10);
         assert_int_equal(*end, '-');
-        int64_t behind = strtoll(end + 1, &end, 10);
-        assert_true(tm_intervals_add(&set, begin, behind));
+        int64_t after = strtoll(end + 1, &end, 10);
+        assert_true(tm_intervals_add(&set, begin, after));
         text = *end == ' ' ? end + 1 : end;
     }
     return set;
@@ -86,13 +86,13 @@ TEST(a_length_can_be_clipped_to_a_window) {
 }
 
 /* An interval that ends at the time counts as before it. */
-TEST(the_first_interval_behind_a_time_is_found) {
+TEST(the_first_interval_after_a_time_is_found) {
     tm_intervals set = parse("0-5 7-9");
     static const size_t expected[] = {0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2}; /* at times 0, 1, ... */
     for (int64_t ns = 0; ns < (int64_t)COUNT(expected); ns++)
-        assert_int_equal(tm_intervals_first_behind(&set, ns), expected[ns]);
+        assert_int_equal(tm_intervals_first_after(&set, ns), expected[ns]);
     tm_vec_free(&set);
-    assert_int_equal(tm_intervals_first_behind(&set, 0), 0);
+    assert_int_equal(tm_intervals_first_after(&set, 0), 0);
 }
 
 TEST(sets_are_intersected_subtracted_and_united) {

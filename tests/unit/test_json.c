@@ -135,15 +135,15 @@ TEST(a_string_ends_at_its_first_special_byte_wherever_it_stands) {
         {"\n", 1, 0},           {"\x1F", 1, 0},         {"\xFF", 1, 0},
         {"\xF0\x9F\x98", 3, 0}, {"\xED\xA0\x80", 3, 0},
     };
-    static const char behind[] = "zz zz zz zz zz zz\"";
+    static const char after[] = "zz zz zz zz zz zz\"";
     for (size_t before = 0; before < 50; before++)
         for (size_t i = 0; i < COUNT(pieces); i++) {
             char text[160] = "\"";
             size_t n = 1 + before + pieces[i].n;
             memset(text + 1, 'a', before);
             memcpy(text + 1 + before, pieces[i].bytes, pieces[i].n);
-            memcpy(text + n, behind, sizeof behind);
-            n += sizeof behind - 1;
+            memcpy(text + n, after, sizeof after);
+            n += sizeof after - 1;
             bool good = pieces[i].wrong < 0;
             tm_error err = {.offset = -1};
             tm_status status = check_document(text, n, before % 3 * 16, &err);

@@ -13,7 +13,7 @@ static void assert_trace(const reading *r, const char *expected) {
 
 TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     static const struct {
-        const char *before, *ts, *dur, *behind; /* top-level members around traceEvents */
+        const char *before, *ts, *dur, *after; /* top-level members around traceEvents */
         int64_t begin_ns, duration_ns;
     } cases[] = {
         /* up to 2024-03: integer microseconds since the epoch */
@@ -50,7 +50,7 @@ TEST(times_of_every_era_are_exact_to_the_nanosecond) {
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[512];
         snprintf(text, sizeof text, "{%s\"traceEvents\":[" OP("\"ts\":%s,\"dur\":%s") "]%s}",
-                 cases[i].before, cases[i].ts, cases[i].dur, cases[i].behind);
+                 cases[i].before, cases[i].ts, cases[i].dur, cases[i].after);
         reading r = read_text(text);
         if (r.trace.events.n != 1)
             print_message("the times are %s and %s\n", cases[i].ts, cases[i].dur);
@@ -335,7 +335,7 @@ TEST(metadata_is_kept_without_its_white_space_and_without_the_events) {
 
 TEST(rank_world_size_and_host_come_from_the_metadata) {
     static const struct {
-        const char *before, *behind, *host;
+        const char *before, *after, *host;
         int64_t rank, world_size;
     } cases[] = {
         {"", "", "", -1, -1},
@@ -354,7 +354,7 @@ TEST(rank_world_size_and_host_come_from_the_metadata) {
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[512];
-        snprintf(text, sizeof text, "{%s\"traceEvents\":[]%s}", cases[i].before, cases[i].behind);
+        snprintf(text, sizeof text, "{%s\"traceEvents\":[]%s}", cases[i].before, cases[i].after);
         reading r = read_text(text);
         assert_int_equal(r.trace.rank, cases[i].rank);
         assert_int_equal(r.trace.world_size, cases[i].world_size);

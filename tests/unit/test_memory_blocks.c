@@ -151,7 +151,7 @@ TEST(what_lives_at_the_peak_sums_to_it) {
 
 /* The module took 50 and 400 B, and gave back 50. Outside of it, 691 of 1141 B were taken, and 336
  * more given back than taken. Of the 691 B, 100, 60 and 200 exist at the peak. */
-TEST(modules_have_what_they_leave_behind) {
+TEST(modules_have_what_they_leave_after) {
     static const char *const rows[] = {
         "name=null device=cuda ranks=1 calls=0 self_allocations=11 self_bytes=691 "
         "self_increase_bytes=-336 allocations=11 bytes=691 increase_bytes=-336 peak_bytes=360 "

@@ -73,7 +73,7 @@ static const tm_format *format_of(const reading *r) {
     return tm_format_find(tm_names_text(r->ground.names, r->trace.format).bytes);
 }
 
-static int64_t event_behind(const document *d, int64_t cut) {
+static int64_t event_after(const document *d, int64_t cut) {
     int64_t begin;
     tm_source *source = source_at(d, cut);
     assert_int_equal(format_of(&d->whole)->find_event(source, &begin, NULL), TM_OK);
@@ -125,7 +125,7 @@ static bool cut_at(const document *d, const int64_t *cuts, int n) {
     int64_t begins[PARTS_MAX + 1] = {0};
     bool good = true;
     for (int k = 1; k < n; k++) {
-        begins[k] = event_behind(d, cuts[k - 1]);
+        begins[k] = event_after(d, cuts[k - 1]);
         good = good && begins[k] >= cuts[k - 1];
     }
     begins[n] = -1;
@@ -278,11 +278,11 @@ TEST(of_many_flows_parts_keep_the_same) {
 }
 
 TEST(a_base_time_counts_wherever_it_stands) {
-    static const char behind[] =
+    static const char after[] =
         "{'traceEvents':[" AT(1) "," AT(2) "],'baseTimeNanoseconds':1700000000000000000}";
     static const char twice[] = "{'baseTimeNanoseconds':1600000000000000000,'traceEvents':[" AT(
         1) "," AT(2) "],'baseTimeNanoseconds':1700000000000000000}";
-    assert_int_equal(count_cuts(behind), last_of(behind, "{'ph'"));
+    assert_int_equal(count_cuts(after), last_of(after, "{'ph'"));
     assert_int_equal(count_cuts(twice), last_of(twice, "{'ph'"));
 }
 

@@ -116,7 +116,7 @@ TEST(what_profilers_write_wrongly_is_repaired) {
 }
 
 /* Wherever the window ends, more input is requested until the text can be judged. */
-TEST(a_text_that_goes_on_behind_the_window_is_not_judged) {
+TEST(a_text_that_goes_on_after_the_window_is_not_judged) {
     tm_repair repair = {0};
     for (size_t i = 0; i < COUNT(cases); i++) {
         char text[256];

@@ -191,7 +191,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; wait a.E>b.S 5 (3); launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
-    {.what = "of one stream b begins before a has ended: as long behind its begin",
+    {.what = "of one stream b begins before a has ended: as long after its start",
      .events = {WORK("a", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
      .edges = "before root>a.S 0; compute a.S>b.S 94; compute a.S>a.E 100; compute b.S>b.E 50"},
     {.what = "one call launches many",
@@ -201,7 +201,7 @@ static const edge_case cases[] = {
      .edges = "before root>lg.S -6; call lg.S>lg.E 5; launch root>a.S 0; launch root>c.S 0; "
               "compute a.S>a.E 10; compute c.S>c.E 10; gap a.E>b.S 1; launch root>b.S 0; "
               "compute b.S>b.E 10"},
-    {.what = "a call inside of another begins as long behind its begin",
+    {.what = "a call inside of another begins as long after its start",
      .events = {CALL("lo", 0, 20, 1), CALL("li", 5, 5, 2), WORK("a", 30, 10, 1, 7),
                 WORK("b", 41, 10, 2, 7)},
      .edges = "before root>lo.S -30; host lo.S>li.S 5; call li.S>li.E 5; call lo.S>lo.E 20; "
@@ -255,7 +255,7 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -16; call la.S>la.E 5; launch root>b.S 0; "
               "host root>cudaStreamSynchronize.S 4; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 175; compute b.S>b.E 220"},
-    {.what = "a launch that ends behind its own copy waited for it",
+    {.what = "a launch that ends after its own copy waited for it",
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
               "sync a.E>la.E 4 (1)"},
@@ -334,7 +334,7 @@ static const edge_case cases[] = {
      .edges = "before root>ncclKernel_AllReduce.S 0; gap participant>b.S 20; "
               "transfer participant>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
     {/* On other ranks the operation ended at 90, 10 us after the last begin. A wait adds 2. */
-     .what = "what is late for nothing recorded, just behind an operation that lacks its kernel",
+     .what = "what is late for nothing recorded, just after an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},
      .participant = {NULL, 80, 90},
      .edges = "before root>a.S 0; compute a.S>a.E 10; gap a.E>b.S 1; wait participant>b.S 15 (3); "
@@ -607,8 +607,8 @@ static int64_t busiest_stream(const tm_timeline *t) {
     int64_t most = 0;
     for (uint32_t k = 0; k < t->n_tracks; k++) {
         int64_t busy = 0;
-        const uint32_t behind = t->tracks[k].first + t->tracks[k].count;
-        for (uint32_t row = t->tracks[k].first; row < behind; row++)
+        const uint32_t after = t->tracks[k].first + t->tracks[k].count;
+        for (uint32_t row = t->tracks[k].first; row < after; row++)
             busy += t->role[row] != TM_ROLE_NONE ? t->duration_ns[row] : 0;
         most = busy > most ? busy : most;
     }

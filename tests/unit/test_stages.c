@@ -43,7 +43,7 @@ static const struct {
     {{{0, 0, 0, 0}}, {NONE, NONE, NONE, NONE, NONE, NONE}},
 };
 
-TEST(stages_are_one_behind_another) {
+TEST(stages_are_one_after_another) {
     for (size_t t = 0; t < COUNT(pipelines); t++) {
         tm_stage_edge edges[EDGES_MOST];
         tm_vec stages = TM_VEC(tm_stage);

@@ -16,7 +16,7 @@ static void limit_files(rlim_t limit) {
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limits), 0);
 }
 
-TEST(a_full_disk_leaves_nothing_behind) {
+TEST(a_full_disk_leaves_nothing_past) {
     const char *path = store_path(state);
     tm_error err = {0};
     size_t size = 0;

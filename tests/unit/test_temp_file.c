@@ -87,14 +87,14 @@ TEST(two_that_write_one_file_publish_their_own) {
     tm_temp_file mine;
     other before = begin_other();
     begin(&mine, "mine");
-    other behind = begin_other();
+    other after = begin_other();
     expect("ls -A | grep -c tmerge-tmp", "3\n");
     assert_int_equal(publish(&mine), 0);
     expect("cat out", "mine");
     assert_int_equal(end_other(&before), 0);
     expect("cat out", "theirs");
     begin(&mine, "mine again");
-    assert_int_equal(end_other(&behind), 0);
+    assert_int_equal(end_other(&after), 0);
     expect("cat out", "theirs");
     assert_int_equal(publish(&mine), 0);
     expect("cat out; ls -A", "mine againout\n");

@@ -7,7 +7,7 @@
 static const size_t MIB = 1 << 20;
 
 /* Returns `lead` blanks followed by a text; the caller frees it. */
-static char *behind_blanks(size_t lead, const char *text) {
+static char *after_blanks(size_t lead, const char *text) {
     size_t n = strlen(text);
     char *bytes = malloc(lead + n);
     assert_non_null(bytes);
@@ -25,7 +25,7 @@ TEST(tokens_across_the_end_of_a_window_are_read_whole) {
     const size_t step = in_full_set() ? 1 : 8;
     for (size_t before = first_of_every(step); before < sizeof text; before += step) {
         size_t lead = MIB - before;
-        char *bytes = behind_blanks(lead, text);
+        char *bytes = after_blanks(lead, text);
         assert_int_equal(check_document(bytes, lead + sizeof text - 1, 0, NULL), TM_OK);
         free(bytes);
     }
@@ -46,7 +46,7 @@ TEST(an_offset_counts_from_the_start_of_the_content) {
         for (size_t before = first_of_every(step); before <= strlen(cases[i].text);
              before += step) {
             size_t lead = 2 * MIB - before;
-            char *bytes = behind_blanks(lead, cases[i].text);
+            char *bytes = after_blanks(lead, cases[i].text);
             tm_error err;
             assert_int_equal(check_document(bytes, lead + strlen(cases[i].text), 0, &err),
                              TM_ERR_INPUT);
@@ -82,9 +82,9 @@ TEST(what_is_kept_moves_to_the_front_and_the_rest_is_read) {
 }
 
 /* If the content fills the window exactly, the window does not yet know that nothing follows. */
-TEST(the_end_is_found_behind_a_full_window) {
+TEST(the_end_is_found_after_a_full_window) {
     for (size_t n = MIB - 1; n <= MIB + 1; n++) {
-        char *bytes = behind_blanks(n - 1, "7");
+        char *bytes = after_blanks(n - 1, "7");
         tm_source *source = open_bytes(bytes, n);
         tm_window window = open_window(source, 0);
         assert_int_equal(window.cursor.final, n < MIB);
@@ -102,7 +102,7 @@ TEST(the_end_is_found_behind_a_full_window) {
 
 TEST(white_space_goes_on_to_the_end_of_the_content) {
     size_t n = 3 * MIB + 5;
-    char *bytes = behind_blanks(n - 4, " \t\r\n");
+    char *bytes = after_blanks(n - 4, " \t\r\n");
     tm_source *source = open_bytes(bytes, n);
     tm_window window = open_window(source, 0);
     assert_int_equal(tm_window_space(&window, NULL), TM_OK);

@@ -48,7 +48,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     double small = tm_facts_percent(kernels.under_100_us, kernels.calls);
     double shorter =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "short_events"), events);
-    double behind =
+    double after =
         tm_facts_percent(tm_facts_sum_others(f, "launches.rank", "host_bound_events"), events);
     /* a few short kernels among long ones cost little, even with gaps after them */
     if (small < 50.0 || f->captures)
@@ -56,7 +56,7 @@ void tm_look_small_kernels(const tm_facts *f, tm_advice *out) {
     /* The cost is the gaps between kernels. If most kernels are shorter than their launch, the cost
      * also includes waits for launches. */
     int64_t lost = tm_facts_sum_others(f, "idle.rank", "kernel_wait_ns");
-    bool host_bound = shorter >= 25.0 && behind >= 50.0;
+    bool host_bound = shorter >= 25.0 && after >= 50.0;
     const bool besides = host_bound && is_one_gap(f);
     if (host_bound)
         lost += tm_facts_sum_others(f, "idle.rank", "host_work_ns");

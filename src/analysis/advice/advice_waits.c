@@ -188,7 +188,7 @@ static bool is_named(const tm_facts *f, int64_t rank) {
 /* Returns the time that @p n_lost ranks lose by waiting for the named ranks [ns]. Also counts waits
  * during computation, because they delay later work. Each rank loses at most the largest excess of
  * any finding. */
-static int64_t lost_behind(const tm_facts *f, double share, int64_t n_lost) {
+static int64_t lost_after(const tm_facts *f, double share, int64_t n_lost) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     double waits = share * (double)tm_facts_sum(f, "stragglers.rank", "wait_ns");
     int64_t excess = 0;
@@ -216,8 +216,8 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     out->n_lost = f->n_gpu > late ? f->n_gpu - late : 1;
     double exposed = (double)tm_facts_sum(f, "overlap.rank", "exposed_wait_ns");
     share = fmin(share, 1.0);
-    int64_t shown = llround(share * exposed), behind = lost_behind(f, share, out->n_lost);
-    out->cost_ns = behind > shown ? behind : shown;
+    int64_t shown = llround(share * exposed), after = lost_after(f, share, out->n_lost);
+    out->cost_ns = after > shown ? after : shown;
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     write_targets(f, out);
     copy_evidence(f, out);
@@ -455,7 +455,7 @@ static int64_t exposed_transfers(const tm_facts *f) {
 }
 
 /* Writes "; rank 3 caused most, 40 % of all waiting" for a rank that the verdict does not name. */
-static void most_behind(const tm_facts *f, char *out, size_t size) {
+static void most_after(const tm_facts *f, char *out, size_t size) {
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double most = 0.0;
     out[0] = '\0';
@@ -523,13 +523,13 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
  * a pipeline's bubble, adds exposed transfers between stages. */
 void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
     bool bubble = tm_facts_verdict_is(f, "bubble"), named = f->costs[TM_RULE_STRAGGLER] > 0;
-    char behind[96], time[TM_ADVICE_TIME];
+    char after[96], time[TM_ADVICE_TIME];
     out->cost_ns = tm_facts_sum(f, "overlap.rank", "exposed_wait_ns") -
                    f->costs[TM_RULE_STRAGGLER] - tm_facts_uneven(f) +
                    (bubble ? exposed_transfers(f) : 0);
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     tm_facts_by_rank(f, out->cost_ns > 0 ? out->cost_ns : 0, time);
-    most_behind(f, behind, sizeof behind);
+    most_after(f, after, sizeof after);
     snprintf(out->evidence, sizeof out->evidence,
              "%s of the GPU time (%s) is exposed waiting for %s%s%s.",
              tm_shown_percent(fmax(out->measure, 0.0), 1).text, time,
@@ -538,7 +538,7 @@ void tm_look_late_ranks(const tm_facts *f, tm_advice *out) {
              : tm_facts_uneven(f) > 0 ? " beyond what uneven work explains"
              : bubble                 ? " and in collectives"
                                       : "",
-             bubble ? "" : behind);
+             bubble ? "" : after);
     const char *host_work = named ? NULL : leading_host_work(f);
     if (host_work)
         look_at_hosts(f, host_work, out);

@@ -216,11 +216,11 @@ static void sort_ranks(tm_hang_front *f) {
  * and highest last operation of a rank, and `first` is the lowest first operation. */
 typedef struct reach {
     int64_t key, low, top, first;
-    int64_t open;   /* lowest operation that has not ended on some rank; INT64_MAX: none */
-    int64_t behind; /* like `open`, but counts only operations above `done`, and only ranks that
+    int64_t open;  /* lowest operation that has not ended on some rank; INT64_MAX: none */
+    int64_t after; /* like `open`, but counts only operations above `done`, and only ranks that
                        have not reached `top` */
-    int64_t done;   /* last operation that all ranks have certainly reached; -1: none */
-    bool never;     /* whether some member has a complete dump without any operation of the group */
+    int64_t done;  /* last operation that all ranks have certainly reached; -1: none */
+    bool never;    /* whether some member has a complete dump without any operation of the group */
 } reach;
 
 static bool is_whole(const tm_hang_world *w, int64_t rank) {
@@ -235,7 +235,7 @@ static bool is_cut(const tm_hang_world *w, int64_t rank) {
 
 /* Returns the lowest operation above `done` that has not ended on some rank whose last operation is
  * below `top`; INT64_MAX if there is none. */
-static int64_t open_behind(const tm_hang_world *w, const reach *r) {
+static int64_t open_after(const tm_hang_world *w, const reach *r) {
     int64_t found = INT64_MAX;
     for (size_t i = first_of(w->progress, r->key, INT64_MIN); is_of(w->progress, i, r->key); i++) {
         const int64_t last = tm_hang_int(w->progress, i, HP_LAST, 0);
@@ -272,7 +272,7 @@ static reach find_reach(const tm_hang_world *w, size_t group, const members *m) 
     for (size_t i = 0; n > 0 && n < m->ranks.n && m->reported && !r.never && i < m->ranks.n; i++)
         r.never = v[i] < w->n_ranks && w->dump_of[v[i]] != TM_HANG_NO_ROW && is_whole(w, v[i]) &&
                   progress_of(w, r.key, v[i]) == TM_HANG_NO_ROW;
-    r.behind = open_behind(w, &r);
+    r.after = open_after(w, &r);
     return r;
 }
 
@@ -341,13 +341,13 @@ static bool holds_up(const tm_hang_world *w, const tm_hang_front *f) {
 }
 
 /* Returns the operation at which the group is stuck. This is the first of these that exists: the
- * operation in which ranks differ; `behind`; the first operation that a rank has not issued; the
+ * operation in which ranks differ; `after`; the first operation that a rank has not issued; the
  * first operation that has not ended; `top`. */
 static int64_t seq_of_front(const reach *r, int64_t mismatch) {
     if (mismatch < INT64_MAX)
         return mismatch;
-    if (r->behind <= r->low)
-        return r->behind;
+    if (r->after <= r->low)
+        return r->after;
     return r->never ? r->first : r->low < r->top ? r->low + 1 : r->open < r->top ? r->open : r->top;
 }
 

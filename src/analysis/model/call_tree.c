@@ -77,11 +77,10 @@ tm_plain_name tm_tree_plain_name(tm_text name) {
            ((size_t)(end - at) < size || memcmp(at, address, size) != 0))
         at++;
     at = at ? at : end;
-    const char *behind = at < end ? at + size : end;
-    while (behind < end && strchr("0123456789abcdefABCDEF", *behind) && *behind)
-        behind++;
-    return (tm_plain_name){{name.bytes, (size_t)(at - name.bytes)},
-                           {behind, (size_t)(end - behind)}};
+    const char *after = at < end ? at + size : end;
+    while (after < end && strchr("0123456789abcdefABCDEF", *after) && *after)
+        after++;
+    return (tm_plain_name){{name.bytes, (size_t)(at - name.bytes)}, {after, (size_t)(end - after)}};
 }
 
 static uint64_t hash_of(tm_text name) {

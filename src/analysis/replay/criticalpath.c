@@ -233,14 +233,14 @@ static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result
                : tm_table_set_text(table, cell, tm_names_text(r->names, name).bytes, err);
 }
 
-/* Adds the row of a step. The pieces of the step are elements [first, behind) of all pieces. */
+/* Adds the row of a step. The pieces of the step are elements [first, after) of all pieces. */
 static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, size_t first,
-                          size_t behind, tm_tables *out, tm_error *err) {
+                          size_t after, tm_tables *out, tm_error *err) {
     int64_t parts[N_PARTS] = {0}, ns = step->end_ns - step->begin_ns;
     int64_t *by_rank = calloc(r->ranks.n + 1, sizeof *by_rank);
     tm_cell *row = tm_table_add_row(tm_tables_find(out, step_def.name));
     size_t most = 0;
-    for (size_t i = first; i < behind && by_rank; i++) {
+    for (size_t i = first; i < after && by_rank; i++) {
         parts[part_of[piece_at(r, i)->kind]] += piece_at(r, i)->ns;
         by_rank[rank_place(r, piece_at(r, i)->rank)] += piece_at(r, i)->ns;
     }
@@ -253,8 +253,8 @@ static tm_status add_step(const tm_replay_result *r, const tm_path_step *step, s
     tm_cell_set_int(&row[S_STEP], step->number);
     tm_cell_set_int(&row[S_NS], ns);
     tm_cell_set_int(&row[S_HOPS], step->hops);
-    tm_cell_set_int(&row[S_PIECES], (int64_t)(behind - first));
-    if (behind > first) {
+    tm_cell_set_int(&row[S_PIECES], (int64_t)(after - first));
+    if (after > first) {
         tm_cell_set_int(&row[S_RANK], ((const tm_whatif_rank *)r->ranks.data)[most].rank);
         tm_cell_set_ratio(&row[S_SHARE], 1.0, by_rank[most], ns);
     }
@@ -405,8 +405,8 @@ static void merge_piece(tm_path_piece *row, tm_path_piece piece, int64_t *longes
 /* Joins adjacent pieces of a step that have the same rank, kind and name. If too many pieces
  * remain, keeps the first and the longest pieces, and merges each other piece into the kept piece
  * before it. */
-static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_vec *out) {
-    for (size_t i = first; i < behind; i++) {
+static bool join_pieces(const tm_replay_result *r, size_t first, size_t after, tm_vec *out) {
+    for (size_t i = first; i < after; i++) {
         const tm_path_piece *p = piece_at(r, i);
         tm_path_piece *last = out->n > 0 ? (tm_path_piece *)out->data + out->n - 1 : NULL;
         if (last && last->rank == p->rank && last->kind == p->kind && last->name == p->name)
@@ -439,11 +439,11 @@ static bool join_pieces(const tm_replay_result *r, size_t first, size_t behind, 
     return true;
 }
 
-static tm_status add_pieces(const tm_replay_result *r, size_t first, size_t behind, tm_tables *out,
+static tm_status add_pieces(const tm_replay_result *r, size_t first, size_t after, tm_tables *out,
                             tm_error *err) {
     tm_table *table = tm_tables_find(out, piece_def.name);
     tm_vec joined = TM_VEC(tm_path_piece);
-    tm_status status = join_pieces(r, first, behind, &joined) ? TM_OK : tm_fail_memory(err);
+    tm_status status = join_pieces(r, first, after, &joined) ? TM_OK : tm_fail_memory(err);
     for (size_t i = 0; i < joined.n && status == TM_OK; i++) {
         const tm_path_piece *p = (const tm_path_piece *)joined.data + i;
         tm_cell *row = tm_table_add_row(table);
@@ -492,12 +492,12 @@ static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_
     const tm_replay_result *r = own->replay;
     if (!r)
         return TM_OK;
-    for (size_t k = 0, first = 0, behind = 0; k < r->path_steps.n; k++, first = behind) {
+    for (size_t k = 0, first = 0, after = 0; k < r->path_steps.n; k++, first = after) {
         const tm_path_step *step = (const tm_path_step *)r->path_steps.data + k;
-        while (behind < r->pieces.n && piece_at(r, behind)->step == step->number)
-            behind++;
-        TM_TRY(add_step(r, step, first, behind, out, err));
-        TM_TRY(add_pieces(r, first, behind, out, err));
+        while (after < r->pieces.n && piece_at(r, after)->step == step->number)
+            after++;
+        TM_TRY(add_step(r, step, first, after, out, err));
+        TM_TRY(add_pieces(r, first, after, out, err));
     }
     TM_TRY(add_ranks(r, out, err));
     TM_TRY(add_slacks(r, out, err));

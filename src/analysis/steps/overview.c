@@ -271,7 +271,7 @@ static bool find_sets(const tm_rank_view *view, part_sets *s) {
 
 /* Returns the intervals of a set that overlap a step. Borrowed. */
 static tm_intervals near_step(const tm_intervals *set, const tm_step *step) {
-    size_t first = tm_intervals_first_behind(set, step->begin_ns), end = first;
+    size_t first = tm_intervals_first_after(set, step->begin_ns), end = first;
     tm_interval *v = set->data;
     while (end < set->n && v[end].begin_ns < step->end_ns)
         end++;

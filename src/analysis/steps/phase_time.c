@@ -214,7 +214,7 @@ static bool split_host(const raw_time *raw, tm_phase_time *out) {
 /* Returns the interval of a set that contains a time; NULL if there is none. */
 static const tm_interval *interval_at(const tm_intervals *set, int64_t time_ns) {
     const tm_interval *v = set->data;
-    size_t i = tm_intervals_first_behind(set, time_ns);
+    size_t i = tm_intervals_first_after(set, time_ns);
     return i < set->n && v[i].begin_ns <= time_ns ? &v[i] : NULL;
 }
 

@@ -119,7 +119,7 @@ static const tm_collective_attr *group_of(place *at, uint32_t row) {
 }
 
 /* Returns the program of the core's next operation, to which a barrier belongs. */
-static uint32_t program_behind(const place *at) {
+static uint32_t program_after(const place *at) {
     const tm_xla_attr *v = at->timeline->attrs[TM_ATTR_XLA];
     bool any = at->next < at->timeline->n_attrs[TM_ATTR_XLA] &&
                v[at->next].event - at->track->first < at->track->count;
@@ -132,7 +132,7 @@ static bool add(place *at, uint32_t row, tm_rank_sums *all) {
     const tm_collective_attr *attr = group_of(at, row);
     bool named = reported && reported->hlo != TM_NO_NAME;
     const key k = {named                                   ? reported->program
-                   : attr && attr->kind == TM_COLL_BARRIER ? program_behind(at)
+                   : attr && attr->kind == TM_COLL_BARRIER ? program_after(at)
                                                            : TM_NO_NAME,
                    named ? reported->hlo : timeline->name[row], attr ? attr->group : TM_NO_NAME};
     sums *sum = tm_rank_sums_at(all, &k);

@@ -135,12 +135,12 @@ static int64_t find_event(tm_window *window, tm_chrome_keys *keys) {
     tm_kineto_event event;
     const char *p = window->p, *end = window->cursor.end;
     while ((p = memchr(p, '{', (size_t)(end - p)))) {
-        const char *behind = NULL;
+        const char *after = NULL;
         if (follows_comma(window, p))
-            behind = window->scanner->event_parse(&window->cursor, keys, p, &event);
-        if (behind && event.phase && event.has_ts) {
-            behind = tm_json_space(behind);
-            if (*behind == ',' || *behind == ']')
+            after = window->scanner->event_parse(&window->cursor, keys, p, &event);
+        if (after && event.phase && event.has_ts) {
+            after = tm_json_space(after);
+            if (*after == ',' || *after == ']')
                 return window->buffer_offset + (p - window->buffer);
         }
         p++;

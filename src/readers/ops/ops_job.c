@@ -31,7 +31,7 @@ static tm_ops_rank *rank_of(tm_ops_job *job, const tm_ops_event *e) {
 }
 
 /* Parses the number after a word of a thread's name; -1 if there is none. */
-static int64_t number_behind(const char *text, const char *word) {
+static int64_t number_after(const char *text, const char *word) {
     const char *found = strstr(text, word), *digits = found ? found + strlen(word) : "";
     size_t n = strspn(digits, "0123456789");
     int64_t number;
@@ -46,7 +46,7 @@ static void read_place(tm_ops_rank *rank, const tm_json_text *label) {
         return;
     memcpy(text, label->bytes, label->size);
     text[label->size] = '\0';
-    int64_t stage = number_behind(text, "PP rank "), tensor = number_behind(text, "TP rank ");
+    int64_t stage = number_after(text, "PP rank "), tensor = number_after(text, "TP rank ");
     if (stage >= 0 && tensor >= 0) {
         rank->stage = stage;
         rank->tensor = tensor;

@@ -40,7 +40,7 @@ static bool begins(tm_text text, const char *word) {
 }
 
 /* Returns the text after @p word; empty if the word is absent. */
-static tm_text behind(tm_text text, const char *word) {
+static tm_text after(tm_text text, const char *word) {
     for (size_t i = 0; i < text.size; i++) {
         const tm_text rest = {text.bytes + i, text.size - i};
         if (begins(rest, word))
@@ -57,7 +57,7 @@ static bool communicates(tm_text name) {
         "collective-permute", "collective-broadcast", "ragged-all-to-all"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (begins(name, words[i]))
-            return behind(name, "-done").size == 0 && !begins(behind(name, words[i]), "-done");
+            return after(name, "-done").size == 0 && !begins(after(name, words[i]), "-done");
     return false;
 }
 
@@ -71,10 +71,10 @@ static int32_t number_at(const char **p, const char *end) {
 /* Returns the number of devices in the group of a collective: 4 for "{{0,1,2,3}}" or "[1,4]<=[4]".
  * Returns -1 if there are several groups or none, or if the numbers are not device ids. */
 static int32_t group_size(tm_text text) {
-    tm_text groups = behind(text, "replica_groups=");
+    tm_text groups = after(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
     int32_t size = 0;
-    if (!begins(behind(text, "use_global_device_ids="), "true"))
+    if (!begins(after(text, "use_global_device_ids="), "true"))
         return -1;
     if (begins(groups, "[1,")) {
         p += 3;

@@ -102,15 +102,15 @@ bool tm_builder_end(tm_builder *m, uint32_t u, int64_t ns, int64_t usual_ns, uin
 /* If the start of an event is unexplained, adds as causes the operations that ended shortly before
  * it and that lack the rank's kernel. */
 static bool add_missing(tm_builder *m, int64_t ns) {
-    size_t v = m->n_named, behind = m->n_participants;
-    if (v == behind || tm_builder_lag(m, ns) <= MISSING_LAG_NS)
+    size_t v = m->n_named, after = m->n_participants;
+    if (v == after || tm_builder_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < behind) { /* finds the first operation that did not end too early */
-        size_t middle = v + (behind - v) / 2;
+    while (v < after) { /* finds the first operation that did not end too early */
+        size_t middle = v + (after - v) / 2;
         if (m->participants[middle].end_ns < ns - MISSING_BEHIND_NS)
             v = middle + 1;
         else
-            behind = middle;
+            after = middle;
     }
     for (; v < m->n_participants && m->participants[v].end_ns <= ns; v++) {
         const tm_replay_participant *participant = &m->participants[v];

@@ -142,9 +142,9 @@ static bool add_ends(tm_builder *m, size_t *next, uint32_t parts) {
 static bool add_warm_up(tm_builder *m, uint32_t part) {
     const tm_part_event *events = m->input->events.data;
     const size_t n_tracks = m->input->timeline->n_tracks;
-    const uint32_t behind = tm_warm_up_after(m->input);
+    const uint32_t after = tm_warm_up_after(m->input);
     uint32_t *last = malloc((n_tracks + 1) * sizeof *last); /* [tracks] last event of the warm-up */
-    tm_new_edge edge = {.from = tm_event_begin(behind), .kind = TM_EDGE_BEFORE};
+    tm_new_edge edge = {.from = tm_event_begin(after), .kind = TM_EDGE_BEFORE};
     if (!last)
         return false;
     memset(last, 0xff, n_tracks * sizeof *last);
@@ -154,8 +154,8 @@ static bool add_warm_up(tm_builder *m, uint32_t part) {
             (*at == TM_NO_PART || events[i].end_ns >= events[*at].end_ns))
             *at = i;
     }
-    if (events[behind].call != TM_NO_PART)
-        edge.from = tm_call_begin(m, events[behind].call);
+    if (events[after].call != TM_NO_PART)
+        edge.from = tm_call_begin(m, events[after].call);
     bool ok = tm_builder_edge(m, part, &edge);
     for (size_t k = 0; k < n_tracks && ok; k++) {
         edge.from = tm_event_end(last[k]);
@@ -170,13 +170,13 @@ static bool add_steps(tm_builder *m) {
     const tm_timeline *t = m->input->timeline;
     const uint32_t parts = 2 * (uint32_t)(m->input->events.n + m->input->calls.n);
     /* for each step: index after its last edge in the list of edges to ends of steps */
-    size_t *behind = calloc(t->n_steps + 2, sizeof *behind);
-    bool ok = behind && add_ends(m, behind, parts);
+    size_t *after = calloc(t->n_steps + 2, sizeof *after);
+    bool ok = after && add_ends(m, after, parts);
     for (size_t k = 0; k < t->n_steps && ok; k++) {
         const tm_graph_step step = {t->steps[k].number, parts + (uint32_t)k};
-        ok = behind[k] == (k > 0 ? behind[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
+        ok = after[k] == (k > 0 ? after[k - 1] : 0) || tm_vec_append(&m->graph->steps, &step, 1);
     }
-    free(behind);
+    free(after);
     if (ok && m->input->warm_up)
         ok = add_warm_up(m, parts + (uint32_t)t->n_steps);
     if (ok && m->graph->steps.n > 1)

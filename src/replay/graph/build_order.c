@@ -141,15 +141,15 @@ static uint32_t *find_first(const tm_builder *m) {
     return first;
 }
 
-/* Copies the edges that lead to a node, which are [first, behind) in @p m, into the graph, from
+/* Copies the edges that lead to a node, which are [first, after) in @p m, into the graph, from
  * index *n on. Advances *n. Leaves out edges whose source is a later node. If the copied edges do
  * not explain the node's recorded time, adds an edge from the root. False when out of memory. */
-static bool place_into(const tm_builder *m, uint32_t node, uint32_t first, uint32_t behind,
+static bool place_into(const tm_builder *m, uint32_t node, uint32_t first, uint32_t after,
                        const uint32_t *place, size_t *n) {
     const tm_loose_edge *edges = m->edges.data;
     tm_graph *g = m->graph;
     int64_t reached = INT64_MIN;
-    for (uint32_t i = first; i < behind; i++) {
+    for (uint32_t i = first; i < after; i++) {
         tm_edge *edge = &g->edges[*n];
         *edge = (tm_edge){.from = edges[i].from, .kind = edges[i].kind & TM_EDGE_KIND_BITS};
         tm_edge_flag(edge, edges[i].flags);
@@ -194,11 +194,11 @@ static bool place_all(tm_builder *m, const uint32_t *first, const uint32_t *plac
     size_t n = 0, room = m->edges.n;
     bool ok = resize_edges(g, room);
     for (uint32_t v = 0; v < g->n_nodes && ok; v++) {
-        const uint32_t from = first[g->parts[v]], behind = first[g->parts[v] + 1];
+        const uint32_t from = first[g->parts[v]], after = first[g->parts[v] + 1];
         g->first[v] = (uint32_t)n;
-        if (n + (behind - from) >= room)
-            ok = resize_edges(g, room += room / 8 + (behind - from) + 1);
-        ok = ok && place_into(m, v, from, behind, place, &n);
+        if (n + (after - from) >= room)
+            ok = resize_edges(g, room += room / 8 + (after - from) + 1);
+        ok = ok && place_into(m, v, from, after, place, &n);
     }
     g->first[g->n_nodes] = (uint32_t)n;
     return ok && resize_edges(g, n);
@@ -249,10 +249,10 @@ bool tm_graph_set_events(tm_graph *graph, const uint32_t *rows, size_t n_items, 
     return events || graph->n_nodes == 0;
 }
 
-/* Returns the latest time until which the edges [first, behind) delay their target [ns]. */
-static int64_t latest_ns(const tm_graph *graph, uint32_t first, uint32_t behind) {
+/* Returns the latest time until which the edges [first, after) delay their target [ns]. */
+static int64_t latest_ns(const tm_graph *graph, uint32_t first, uint32_t after) {
     int64_t latest = INT64_MIN;
-    for (uint32_t e = first; e < behind; e++) {
+    for (uint32_t e = first; e < after; e++) {
         const int64_t ns = tm_graph_reached_ns(graph, &graph->edges[e]);
         latest = ns > latest ? ns : latest;
     }

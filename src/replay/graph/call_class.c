@@ -48,7 +48,7 @@ static const rule rules[] = {
     {"LibraryUnload", false, TM_CALL_MAY_WAIT},
 };
 
-static const char *behind_library(const char *name) {
+static const char *after_library(const char *name) {
     static const char *const libraries[] = {"cuda", "hip", "cu", "AscendCL@aclrt"};
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++)
         if (strncmp(name, libraries[i], strlen(libraries[i])) == 0)
@@ -61,7 +61,7 @@ tm_call_class_kind tm_call_class_of(tm_text name) {
         /* The tracks of an MPI rank hold requests, so this call waits for the latest transfer of
          * each track. */
         return TM_CALL_WAITS_DEVICE;
-    const char *word = behind_library(name.bytes);
+    const char *word = after_library(name.bytes);
     for (size_t i = 0; word && i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
         bool begins = strncmp(word, rules[i].word, size) == 0;

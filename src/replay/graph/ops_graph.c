@@ -227,10 +227,10 @@ static void add_member(builder *m, size_t i, size_t *edge, size_t end) {
  * follows. */
 static void add_end(builder *m, size_t k, const bool *followed) {
     const tm_ops_end *ends = m->input->ends.data;
-    size_t behind = k + 1 < m->input->ends.n ? ends[k + 1].first : m->input->parts.n;
+    size_t after = k + 1 < m->input->ends.n ? ends[k + 1].first : m->input->parts.n;
     const tm_graph_step step = {m->input->timeline->steps[ends[k].step].number,
                                 add_node(m, ends[k].end_ns, TM_NO_EVENT)};
-    for (size_t i = ends[k].first; i < behind; i++)
+    for (size_t i = ends[k].first; i < after; i++)
         if (!followed[i])
             add_edge(m, m->end_node[i], TM_EDGE_BEFORE, (tm_weight){0, 0, 0});
     m->ok = m->ok && tm_vec_append(&m->graph->steps, &step, 1);
@@ -287,8 +287,8 @@ static void add_all(builder *m, const bool *followed) {
 /* Moves the result to the graph. After this, nothing in the builder must be freed. */
 static void finish(builder *m) {
     tm_graph *g = m->graph;
-    uint32_t behind = (uint32_t)m->edges.n;
-    m->ok = m->ok && tm_vec_append(&m->first, &behind, 1);
+    uint32_t after = (uint32_t)m->edges.n;
+    m->ok = m->ok && tm_vec_append(&m->first, &after, 1);
     if (!m->ok)
         return;
     g->n_nodes = m->ns.n;

@@ -64,10 +64,10 @@ static void chain(orderer *o, uint8_t type) {
         follow(o, part_at(o, type, k - 1), part_at(o, type, k));
 }
 
-static void find_types(orderer *o, uint32_t first, uint32_t behind) {
+static void find_types(orderer *o, uint32_t first, uint32_t after) {
     for (int type = 0; type < TM_N_OPS_TYPES; type++)
         o->types[type] = (range){first, 0};
-    for (uint32_t i = behind; i-- > first;) {
+    for (uint32_t i = after; i-- > first;) {
         o->types[o->parts[i].type].first = i;
         o->types[o->parts[i].type].n++;
     }
@@ -367,9 +367,9 @@ bool tm_ops_order(tm_ops_input *input) {
     o.ok = place && waits;
     for (size_t k = 0; k < input->ends.n && o.ok; k++) {
         uint32_t first = ends[k].first;
-        uint32_t behind = k + 1 < input->ends.n ? ends[k + 1].first : (uint32_t)input->parts.n;
+        uint32_t after = k + 1 < input->ends.n ? ends[k + 1].first : (uint32_t)input->parts.n;
         size_t known = input->edges.n;
-        find_types(&o, first, behind);
+        find_types(&o, first, after);
         o.ok = find_shape(&o, k == 0);
         if (o.ok)
             add_step(&o);
@@ -377,7 +377,7 @@ bool tm_ops_order(tm_ops_input *input) {
                     .edges = (const tm_ops_edge *)input->edges.data + known,
                     .n_edges = input->edges.n - known,
                     .waits = waits + first,
-                    .n = behind - first,
+                    .n = after - first,
                     .first = first};
         if (o.ok)
             sort_step(&s, place);

@@ -293,11 +293,11 @@ bool tm_warm_up_has(const tm_graph_input *input, const tm_part_event *event) {
 static tm_warm_up find_warm_up(const tm_graph_input *input) {
     const tm_timeline *t = input->timeline;
     const tm_part_event *events = input->events.data;
-    uint32_t behind = tm_warm_up_after(input);
+    uint32_t after = tm_warm_up_after(input);
     tm_warm_up out = {.step = INT64_MAX};
-    if (behind == TM_NO_PART)
+    if (after == TM_NO_PART)
         return out;
-    out.step = t->steps[events[behind].step].number;
+    out.step = t->steps[events[after].step].number;
     for (size_t i = 0; i < input->events.n; i++) {
         if (!tm_warm_up_has(input, &events[i]))
             continue;

@@ -104,10 +104,10 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
     for (size_t k = 0; k < recorded->input->timeline->n_tracks; k++) {
         if (!is_stream(recorded, k, stream))
             continue;
-        uint32_t behind = launched_before(recorded, k, ns);
-        if (behind > recorded->first[k] &&
-            (found == TM_NO_PART || recorded->events[behind - 1] > found))
-            found = recorded->events[behind - 1];
+        uint32_t after = launched_before(recorded, k, ns);
+        if (after > recorded->first[k] &&
+            (found == TM_NO_PART || recorded->events[after - 1] > found))
+            found = recorded->events[after - 1];
     }
     return found;
 }

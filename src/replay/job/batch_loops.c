@@ -126,8 +126,8 @@ typedef struct compared {
 static inline void find_medians(const tm_peer_around *around, const row *own, row *out) {
     for (size_t i = 0; i < PARTS; i++) {
         const some low = own->of[i] <= around->low, high = own->of[i] <= around->high;
-        const some a = (around->behind_low & low) | (around->low & ~low);
-        const some b = (around->behind_high & high) | (around->high & ~high);
+        const some a = (around->after_low & low) | (around->low & ~low);
+        const some b = (around->after_high & high) | (around->high & ~high);
         /* the difference is computed as unsigned: b >= a, but b - a may exceed INT64_MAX */
         out->of[i] = a + (some)((some_unsigned)(b - a) >> 1);
     }

@@ -89,7 +89,7 @@ static bool copy_boundaries(const pick *p, tm_graph *out) {
 static bool copy_nodes(const pick *p, tm_graph *out) {
     const tm_graph *like = p->batch->like;
     const size_t n = like->n_nodes;
-    uint32_t behind = 0;
+    uint32_t after = 0;
     out->ns = malloc((n + 1) * sizeof *out->ns);
     out->event = malloc((n + 1) * sizeof *out->event);
     out->parts = malloc((n + 1) * sizeof *out->parts);
@@ -103,12 +103,12 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
         out->ns[i] = p->workspace->ns[v].ns[p->lane];
         out->event[i] = like->event[v];
         out->parts[i] = like->parts[v];
-        out->first[i] = behind;
+        out->first[i] = after;
         for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++)
-            if (!copy_edge(p, e, out, &out->edges[behind++]))
+            if (!copy_edge(p, e, out, &out->edges[after++]))
                 return false;
     }
-    out->first[n] = behind;
+    out->first[n] = after;
     return true;
 }
 

@@ -42,10 +42,10 @@ static int by_group(const void *a, const void *b) {
 static void add_own(tm_each *each, size_t target, const uint32_t *groups) {
     const tm_replay *job = each->replay;
     own_link *own = each->own;
-    const size_t first = job->first[target], behind = job->first[target + 1];
-    for (size_t i = first; i < behind; i++)
+    const size_t first = job->first[target], after = job->first[target + 1];
+    for (size_t i = first; i < after; i++)
         own[i] = (own_link){groups[job->rank[i]], (uint32_t)i};
-    tm_sort(own + first, behind - first, sizeof *own, by_group);
+    tm_sort(own + first, after - first, sizeof *own, by_group);
 }
 
 /*
@@ -140,9 +140,9 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
     const tm_replay *job = each->replay;
     const int64_t *own = job->ns + each->sets.own * job->n_links;
     const size_t n = job->first[target + 1] - job->first[target];
-    const own_link *at = (const own_link *)each->own + job->first[target], *const behind = at + n;
+    const own_link *at = (const own_link *)each->own + job->first[target], *const after = at + n;
     at += tm_bisect(at, n, sizeof *at, &first, is_group_below);
-    for (; at < behind && at->group - first < TM_EACH_LANES; at++) {
+    for (; at < after && at->group - first < TM_EACH_LANES; at++) {
         const uint32_t lane = at->group - first, source = job->from[at->link];
         const double from = source == TM_FROM_ROOT ? 0 : ns[source].ns[lane];
         const double is = from + (double)own[at->link];

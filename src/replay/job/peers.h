@@ -167,7 +167,7 @@ tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;
 
 /** The two middle weights of a place, and the value after each of them. */
 typedef struct tm_peer_around {
-    int64_t low, behind_low, high, behind_high;
+    int64_t low, after_low, high, after_high;
 } tm_peer_around;
 
 /** Returns the two middle weights of a place. These are first weights if @p first is true;
@@ -176,8 +176,8 @@ tm_peer_around tm_peers_around(const tm_peer_others *others, bool first);
 
 /** Returns the median over all ranks of a place except a rank whose weight is @p ns. */
 static inline int64_t tm_peer_median(const tm_peer_around *around, int64_t ns) {
-    const int64_t a = ns <= around->low ? around->behind_low : around->low;
-    const int64_t b = ns <= around->high ? around->behind_high : around->high;
+    const int64_t a = ns <= around->low ? around->after_low : around->low;
+    const int64_t b = ns <= around->high ? around->after_high : around->high;
     return a + (int64_t)((uint64_t)(b - a) / 2); /* the difference is unsigned, because it may
                                                     exceed INT64_MAX although b >= a */
 }

@@ -22,11 +22,11 @@ enum { HEAD_RANK, HEAD_SETS, HEAD_PARTICIPANTS, HEAD_STEPS, HEAD_LINKS, HEAD_LEF
 /* A boundary node (an operation at which the rank arrives, the end of a step, or a joint) and the
  * links to it. */
 typedef struct boundary {
-    uint32_t next;        /* index of the next boundary node at the same node of the graph, or
-                             NO_BOUNDARY */
-    uint32_t node;        /* node of the graph; only for a joint */
-    uint8_t ranks;        /* one bit for each rank: the rank has this boundary node */
-    size_t first, behind; /* the links to it are [first, behind) */
+    uint32_t next;       /* index of the next boundary node at the same node of the graph, or
+                            NO_BOUNDARY */
+    uint32_t node;       /* node of the graph; only for a joint */
+    uint8_t ranks;       /* one bit for each rank: the rank has this boundary node */
+    size_t first, after; /* the links to it are [first, after) */
 } boundary;
 
 static const uint32_t NO_BOUNDARY = UINT32_MAX;
@@ -119,8 +119,8 @@ static void find_boundaries(reduction *r) {
 
 static void count_uses(reduction *r) {
     const tm_graph *graph = r->graph;
-    const tm_edge *edges = graph->edges, *const behind = edges + graph->first[graph->n_nodes];
-    for (; edges < behind; edges++)
+    const tm_edge *edges = graph->edges, *const after = edges + graph->first[graph->n_nodes];
+    for (; edges < after; edges++)
         if (!(edges->from & TM_FROM_OPERATION)) /* this bit is also set in TM_FROM_ROOT */
             r->stops[edges->from].uses++;
 }
@@ -264,7 +264,7 @@ static void find_implied(const reduction *r, const tm_distances *here, size_t by
     const uint8_t *alive = r->room.alive.data;
     const int64_t *ns = r->room.ns.data;
     size_t width = r->pool.width, i = 0, k = q->first;
-    while (i < here->n && k < q->behind) {
+    while (i < here->n && k < q->after) {
         if (here->from[i] < from[k]) {
             i++;
         } else if (here->from[i] > from[k]) {
@@ -357,24 +357,24 @@ static bool prune(reduction *r, tm_distances *here) {
 
 /* Returns the distances to a node with several edges; NULL when out of memory. */
 static tm_labels *gather(reduction *r, uint32_t node) {
-    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
+    const uint32_t first = r->graph->first[node], after = r->graph->first[node + 1];
     uint32_t best = first;
-    for (uint32_t edge = first + 1; edge < behind; edge++)
+    for (uint32_t edge = first + 1; edge < after; edge++)
         best = worth_of(r, edge) > worth_of(r, best) ? edge : best;
     tm_labels *here = over_edge(r, best);
-    for (uint32_t edge = first; edge < behind && here; edge++)
+    for (uint32_t edge = first; edge < after && here; edge++)
         here = edge == best ? here : over_another(r, here, edge);
     return here && (here->distances->n == 1 || prune(r, here->distances)) ? here : NULL;
 }
 
 /* Returns the distances to a node; NULL when out of memory. */
 static inline tm_labels *reach(reduction *r, uint32_t node) {
-    const uint32_t first = r->graph->first[node], behind = r->graph->first[node + 1];
+    const uint32_t first = r->graph->first[node], after = r->graph->first[node + 1];
     /* if a single edge leads here, redundant distances were already removed at its source */
-    if (behind - first == 1)
+    if (after - first == 1)
         return over_edge(r, first);
     /* a node without edges depends only on the root */
-    return first == behind ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
+    return first == after ? begin_at(r, TM_FROM_ROOT) : gather(r, node);
 }
 
 /* Appends a link. Returns its weights, which the caller must set; NULL when out of memory. */
@@ -430,7 +430,7 @@ static bool add_links(reduction *r, uint32_t number, uint32_t node, const tm_lab
     if (n_left_out > 0 && !r->batch && !pin(r, at, node))
         return false;
     r->n_left_out += n_left_out;
-    at->behind = r->room.from.n;
+    at->after = r->room.from.n;
     return true;
 }
 
@@ -653,7 +653,7 @@ static void write_links(const reduction *r, const listing *l, tm_link *links, in
     const uint8_t *alive = r->room.alive.data;
     for (size_t p = 0; p < l->n; p++) {
         const boundary *at = boundary_number(r, l->order[p]);
-        for (size_t i = at->first; i < at->behind; i++) {
+        for (size_t i = at->first; i < at->after; i++) {
             const int64_t *row = (const int64_t *)r->room.ns.data + i * r->pool.width + l->lane;
             if (!(alive[i] >> l->lane & 1))
                 continue;

@@ -324,12 +324,12 @@ static bool is_later(const walk *w, size_t a, size_t b) {
 /* Returns the link that decides the time of a target, or first[target + 1] if no link does. */
 static size_t deciding_link(const walk *w, size_t target) {
     const tm_replay *job = w->job;
-    size_t behind = job->first[target + 1], found = behind;
-    for (size_t i = job->first[target]; i < behind; i++) {
-        if (found < behind && job->rank[i] != job->rank[found])
+    size_t after = job->first[target + 1], found = after;
+    for (size_t i = job->first[target]; i < after; i++) {
+        if (found < after && job->rank[i] != job->rank[found])
             break;
         if (source_ns(job, w->ns, i) + weight_of(job, w->set_of_rank, i) == w->ns[target] &&
-            (found == behind || is_later(w, i, found)))
+            (found == after || is_later(w, i, found)))
             found = i;
     }
     return found;

@@ -152,11 +152,11 @@ bool tm_slack_runs(const tm_timeline *timeline, const tm_graph *graph, const tm_
         find_events(graph, times, events, n);
     for (size_t k = 0, next = 0; ok && k < n_tracks; k = next) {
         const tm_slack_run like = {timeline->rank, tracks[k].stream, .device = tracks[k].device};
-        size_t behind = tracks[k].first;
+        size_t after = tracks[k].first;
         for (; next < n_tracks && is_of(&tracks[next], &tracks[k]); next++)
-            behind += tracks[next].count;
+            after += tracks[next].count;
         slacker *own = &events[tracks[k].first];
-        ok = add_events(own, put_in_order(own, behind - tracks[k].first), like, runs);
+        ok = add_events(own, put_in_order(own, after - tracks[k].first), like, runs);
     }
     free(events);
     for (int nth = 0; ok && runs->n - before > most && nth <= ALL_JOINED; nth++)

@@ -178,10 +178,10 @@ static tm_status take_condition(const reading *r, const char *begin, const char 
 /* Parses the factor after the last colon. Sets *end to the colon. */
 static tm_status take_factor(const reading *r, const char **end, double *factor) {
     const char *colon = strrchr(r->text, ':');
-    char *behind = NULL;
+    char *after = NULL;
     bool digits = colon && colon[1] && strspn(colon + 1, "0123456789.") == strlen(colon + 1);
-    *factor = digits ? strtod(colon + 1, &behind) : -1.0;
-    if (!digits || *behind || *factor > FACTOR_MAX)
+    *factor = digits ? strtod(colon + 1, &after) : -1.0;
+    if (!digits || *after || *factor > FACTOR_MAX)
         return refuse(r, "takes a factor up to 1000 after the last colon, such as rank=3:1.5",
                       r->text);
     *end = colon;

@@ -145,11 +145,11 @@ static int64_t sequence(const tms_sim *sim, const tms_channel *channel, int64_t 
     int64_t steps = sim->config->first_step + sim->step;
     int64_t per_step = channel->n_instances;
     const tms_channel *before = sim->channels[TMS_ROLE_PREVIOUS];
-    const tms_channel *behind = sim->channels[TMS_ROLE_NEXT];
+    const tms_channel *after = sim->channels[TMS_ROLE_NEXT];
 
-    if (channel == before || channel == behind) {
+    if (channel == before || channel == after) {
         per_step =
-            (before != NULL ? before->n_instances : 0) + (behind != NULL ? behind->n_instances : 0);
+            (before != NULL ? before->n_instances : 0) + (after != NULL ? after->n_instances : 0);
         /* 1 is subtracted, because the current message is already counted. */
         index = counts[TMS_ROLE_PREVIOUS] + counts[TMS_ROLE_NEXT] - 1;
     }

@@ -135,19 +135,19 @@ static bool are_stores(int n, char *const *words) {
 
 /* Prints a command and, as a shell comment, what the command does. The comment is on the same line
  * or, if there is no room, on the line above. */
-static void print_command(const char *command, const char *store, const char *behind,
+static void print_command(const char *command, const char *store, const char *after,
                           const char *what) {
-    const char *blank = *behind ? " " : "";
-    size_t size = strlen(command) + strlen(store) + strlen(behind) + strlen(what) + 15;
+    const char *blank = *after ? " " : "";
+    size_t size = strlen(command) + strlen(store) + strlen(after) + strlen(what) + 15;
     if (size <= (size_t)tm_console_width())
-        fprintf(stderr, "  tmerge %s %s%s%s  # %s\n", command, store, blank, behind, what);
+        fprintf(stderr, "  tmerge %s %s%s%s  # %s\n", command, store, blank, after, what);
     else
-        fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, behind);
+        fprintf(stderr, "  # %s\n  tmerge %s %s%s%s\n", what, command, store, blank, after);
 }
 
 static void print_stores(int n, char *const *words) {
     static const struct {
-        const char *command, *behind, *what;
+        const char *command, *after, *what;
     } lines[] = {
         {"show", "", "its verdict and its tables"},
         {"report", "", "its page, for a browser"},
@@ -161,7 +161,7 @@ static void print_stores(int n, char *const *words) {
     if (n == 2)
         print_command("diff", words[0], words[1], "what changed from one store to the other");
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
-        print_command(lines[i].command, words[0], lines[i].behind, lines[i].what);
+        print_command(lines[i].command, words[0], lines[i].after, lines[i].what);
 }
 
 bool tm_help_is_asked(int n, char *const *words) {

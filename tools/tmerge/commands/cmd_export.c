@@ -250,12 +250,12 @@ static tm_status check_window(const selection *s, const job *j, tm_error *err) {
     char time[32];
     if (!duration || duration->null)
         return TM_OK;
-    bool behind = s->has_from && s->from_ns >= duration->value.i;
-    if (!behind && !(s->has_to && s->to_ns <= 0))
+    bool after = s->has_from && s->from_ns >= duration->value.i;
+    if (!after && !(s->has_to && s->to_ns <= 0))
         return TM_OK;
     tm_shown_duration(duration->value.i, time, sizeof time);
     return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--%s: the job lasts from 0 to %s",
-                   behind ? "from" : "to", time);
+                   after ? "from" : "to", time);
 }
 
 static void free_job(job *j) {

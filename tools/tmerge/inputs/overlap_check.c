@@ -40,7 +40,7 @@ static void list_own(const tm_loaded *loaded, int self, place *out) {
 }
 
 /* Finds the widest gap that is wider than the limit. Returns false if there is none. */
-static bool find_gap(place *v, size_t n, place *before, place *behind) {
+static bool find_gap(place *v, size_t n, place *before, place *after) {
     int64_t widest = TM_FAR_APART_NS;
     bool found = false;
     qsort(v, n, sizeof *v, by_begin);
@@ -48,7 +48,7 @@ static bool find_gap(place *v, size_t n, place *before, place *behind) {
         if (v[i].begin_ns - v[last].end_ns > widest) {
             widest = v[i].begin_ns - v[last].end_ns;
             *before = v[last];
-            *behind = v[i];
+            *after = v[i];
             found = true;
         }
         last = v[i].end_ns > v[last].end_ns ? i : last;
@@ -114,7 +114,7 @@ static tm_status check_restarts(const tm_loaded *loaded, tm_error *err) {
 }
 
 static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_error *err) {
-    place before, behind;
+    place before, after;
     char first[256], second[256], gap[32];
     int self;
     size_t n = 0;
@@ -125,11 +125,11 @@ static tm_status check(MPI_Comm comm, const tm_loaded *loaded, place *v, tm_erro
     for (size_t i = 0; i < loaded->n_ranks; i++)
         if (v[i].begin_ns > 0)
             v[n++] = v[i];
-    if (!find_gap(v, n, &before, &behind))
+    if (!find_gap(v, n, &before, &after))
         return TM_OK;
     describe(comm, loaded, &before, before.end_ns, first);
-    describe(comm, loaded, &behind, behind.begin_ns, second);
-    put_gap(behind.begin_ns - before.end_ns, gap, sizeof gap);
+    describe(comm, loaded, &after, after.begin_ns, second);
+    put_gap(after.begin_ns - before.end_ns, gap, sizeof gap);
     return tm_fail(
         err, TM_ERR_INPUT, NULL, -1,
         "these are not traces of one job: %s ends %s before %s starts (--force merges them anyway)",

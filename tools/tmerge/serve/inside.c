@@ -120,7 +120,7 @@ static void put_event(tm_out *json, const char *before, const tm_serve_event *ev
  * "next": rank at which to continue, or null
  * "step": number or null
  * "place", "times", "index", "all", "median"
- * "before" and "behind": [begin, duration] or null
+ * "before" and "after": [begin, duration] or null
  * "longest": [rank, begin, duration]
  * "peers": [[rank, times, begin, duration] or [rank, times], ...] */
 static void put_same(const tm_same *same, tm_out *json) {
@@ -136,7 +136,7 @@ static void put_same(const tm_same *same, tm_out *json) {
     tm_answer_put(json, ",\"all\":", same->all);
     tm_answer_put(json, ",\"median\":", same->median_ns);
     put_event(json, ",\"before\":", &same->before);
-    put_event(json, ",\"behind\":", &same->behind);
+    put_event(json, ",\"after\":", &same->after);
     tm_answer_put(json, ",\"longest\":[", same->longest.rank);
     tm_answer_put(json, ",", same->longest.begin_ns);
     tm_answer_put(json, ",", same->longest.duration_ns);

@@ -21,8 +21,8 @@ static inline void print_time(int64_t ns) {
     fputs(text, stdout);
 }
 
-static inline void print_counted(int64_t n, const char *what, const char *behind) {
-    printf("%" PRId64 " %s%s%s", n, what, n == 1 ? "" : "s", behind);
+static inline void print_counted(int64_t n, const char *what, const char *after) {
+    printf("%" PRId64 " %s%s%s", n, what, n == 1 ? "" : "s", after);
 }
 
 static inline int64_t sum_column(const tm_table *table, const char *column) {

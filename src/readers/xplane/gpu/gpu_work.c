@@ -60,7 +60,7 @@ static int64_t width_of_dot(const tm_hlo_array *left, tm_wire_message dot) {
     return product;
 }
 
-static tm_text behind(tm_text text, const char *word) {
+static tm_text after(tm_text text, const char *word) {
     for (; text.size > 0; text.bytes++, text.size--)
         if (tm_text_begins(text, word))
             return (tm_text){text.bytes + strlen(word), text.size - strlen(word)};
@@ -70,7 +70,7 @@ static tm_text behind(tm_text text, const char *word) {
 /* Returns the product of the sizes of the contracted dimensions. They are listed in a
  * GemmBackendConfig (JSON): "lhs_contracting_dimensions":["1"]. Returns -1 if there are none. */
 static int64_t width_of_call(const tm_hlo_array *left, tm_text config) {
-    tm_text list = behind(config, "\"lhs_contracting_dimensions\"");
+    tm_text list = after(config, "\"lhs_contracting_dimensions\"");
     int64_t product = -1, dimension = -1;
     for (size_t i = 0; i < list.size; i++) {
         char c = list.bytes[i];

@@ -31,7 +31,7 @@ static const char *closing(const char *p, const char *end) {
 }
 
 /* Returns the end of a shape: the first blank outside brackets. */
-static const char *behind_shape(const char *p, const char *end) {
+static const char *after_shape(const char *p, const char *end) {
     for (; p < end && *p != ' '; p++)
         if (*p == '(' || *p == '[' || *p == '{')
             if ((p = closing(p, end)) == end)
@@ -52,7 +52,7 @@ tm_hlo tm_hlo_parse(tm_text text) {
         hlo.name = between(p, end);
         return hlo;
     }
-    p = behind_shape(blank + 3, end);
+    p = after_shape(blank + 3, end);
     hlo.shape = between(blank + 3, p);
     const char *opcode = p < end ? p + 1 : end;
     p = memchr(opcode, '(', (size_t)(end - opcode));

@@ -20,12 +20,12 @@ static tm_status descend(const walk *w, tm_wire *wire, int64_t end, size_t depth
             TM_TRY(w->take(w->context, w->program, wire, &field, err));
         if (field.type != TM_WIRE_BYTES)
             continue;
-        int64_t behind = tm_wire_at(wire, wire->p) + (int64_t)field.value;
+        int64_t after = tm_wire_at(wire, wire->p) + (int64_t)field.value;
         if (field.number == w->path[depth] && w->path[depth + 1] != 0)
-            TM_TRY(descend(w, wire, behind, depth + 1, err));
+            TM_TRY(descend(w, wire, after, depth + 1, err));
         else if (field.number == w->path[depth] || w->path[depth] == TM_PROGRAM_EACH)
             TM_TRY(w->take(w->context, w->program, wire, &field, err));
-        TM_TRY(tm_wire_seek(wire, behind, err));
+        TM_TRY(tm_wire_seek(wire, after, err));
     }
 }
 

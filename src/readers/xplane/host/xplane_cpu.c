@@ -119,8 +119,8 @@ static int64_t begin_of(const cpu *c, uint32_t line, const tm_xevent *at) {
     const tm_xline *lines = c->stats.plane->lines.data;
     const int64_t most = INT64_MAX / 8;
     int64_t first = within(lines[0].timestamp_ns, most);
-    int64_t behind_ns = within(lines[line].timestamp_ns, most) - first;
-    return within(behind_ns, most / 1000) * 1000 + within(at->offset_ps, most);
+    int64_t after_ns = within(lines[line].timestamp_ns, most) - first;
+    return within(after_ns, most / 1000) * 1000 + within(at->offset_ps, most);
 }
 
 /* Keeps an operation of the rank's device, or the mark of any operation's end. */

@@ -82,12 +82,12 @@ const uint8_t *tm_xstats_read(const tm_xstats *stats, tm_wire_message message, u
 
 /* Reads a varint that ends at `end` at the latest. Most have one byte. */
 static inline const uint8_t *usual_varint(const uint8_t *p, const uint8_t *end, uint64_t *out) {
-    const uint8_t *behind = p + 1;
+    const uint8_t *after = p + 1;
     if (*p < 0x80)
         *out = *p;
     else
-        behind = tm_wire_short_varint(p, out);
-    return behind && behind <= end ? behind : NULL;
+        after = tm_wire_short_varint(p, out);
+    return after && after <= end ? after : NULL;
 }
 
 /* Reads a stat's value if it fills the rest of the stat. */

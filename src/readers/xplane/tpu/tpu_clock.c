@@ -184,7 +184,7 @@ static bool is_before(const void *element, const void *key) {
     return ((const tm_tpu_edge *)element)->file_ps < *(const int64_t *)key;
 }
 
-static bool is_not_behind(const void *element, const void *key) {
+static bool is_not_after(const void *element, const void *key) {
     return ((const tm_tpu_edge *)element)->file_ps <= *(const int64_t *)key;
 }
 
@@ -196,9 +196,9 @@ void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *en
     const tm_tpu_edge *begins = clock->begins.data, *ends = clock->ends.data;
     size_t n = clock->begins.n;
     size_t first = tm_bisect(begins, n, sizeof *begins, begin_ps, is_before);
-    size_t behind = tm_bisect(ends, n, sizeof *ends, end_ps, is_not_behind);
+    size_t after = tm_bisect(ends, n, sizeof *ends, end_ps, is_not_after);
     const tm_tpu_edge *next = first < n ? &begins[first] : NULL;
-    const tm_tpu_edge *last = behind > 0 ? &ends[behind - 1] : NULL;
+    const tm_tpu_edge *last = after > 0 ? &ends[after - 1] : NULL;
     if (!next && !last)
         return;
     if (!next || !last || next->file_ps >= *end_ps || last->file_ps <= *begin_ps) {

@@ -115,7 +115,7 @@ type Times = readonly [begin: number, duration: number];
  * `longest`: longest run in the step on any rank so far. `peers`: other ranks; without begin and duration if their number of runs
  * differs. */
 export type SameAnswer = Readonly<Record<"place" | "times" | "index" | "all" | "median", number> & Record<"next" | "step", number | null>> &
-  Readonly<Record<"before" | "behind", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
+  Readonly<Record<"before" | "after", Times | null> & { longest: readonly [rank: number, ...Times]; peers: readonly Peer[] }>;
 type Peer = readonly [rank: number, times: number, begin?: number, duration?: number];
 
 export const askSame = (changed: () => void): Far<SameAnswer, SameAnswer> =>

@@ -24,9 +24,9 @@ export const kindOf = (piece: Piece): string => KINDS[piece.kind] ?? piece.kind;
 
 /** Returns the name of a call or kernel. For waiting and host time, returns "before" and the name of the next event. */
 export function nameOf(piece: Piece): string {
-  const behind =
+  const isBetween =
     piece.kind === "host" || piece.kind === "launch" || piece.kind === "gap" || piece.kind === "wait" || piece.kind === "before";
-  return piece.name === null ? "" : behind ? `before ${piece.name}` : piece.name;
+  return piece.name === null ? "" : isBetween ? `before ${piece.name}` : piece.name;
 }
 
 export const addressOf = (piece: Piece): string => `${piece.step}.${piece.place}`;
@@ -221,12 +221,12 @@ export class Slacks {
 
   at(rank: number, { device, stream }: Track, begin: number): Slack | undefined {
     const runs = this.#runs.get(keyOf(rank, device < 0 ? null : device, stream < 0 ? null : stream)) ?? [],
-      behind = lowest(runs.length, (i) => runs[i]!.begin > begin),
-      last = runs[behind - 1];
+      after = lowest(runs.length, (i) => runs[i]!.begin > begin),
+      last = runs[after - 1];
     if (!last) return undefined;
     /* If several runs begin at this time, it is unknown which one has the event. So the result covers the bounds of all of them. */
-    const first = last.begin < begin ? behind - 1 : lowest(behind, (i) => runs[i]!.begin >= begin);
-    return runs.slice(first, behind).reduce<Slack>(joined, last);
+    const first = last.begin < begin ? after - 1 : lowest(after, (i) => runs[i]!.begin >= begin);
+    return runs.slice(first, after).reduce<Slack>(joined, last);
   }
 
   /** Writes how large the slack is, as words that can follow a colon. */

@@ -104,7 +104,7 @@ function inStore(controller: Controller, row: number): Elsewhere | string | null
     ...value,
     count: value.all,
     before: goTo(own.rank, value.before),
-    after: goTo(own.rank, value.behind),
+    after: goTo(own.rank, value.after),
     slowest: slowest === own.rank && slowestBegin === own.begin ? null : run(slowest, slowestBegin, slowestDuration),
     ofAll: value.step === null ? "of all" : `in step ${value.step}`,
     lacks: state.done ? "." : seen,
