@@ -5,7 +5,8 @@ import re
 
 from common import (BASE_NS, big_trace, contains, content, equal, event, files, gzipped, has_line,
                     holds, in_turn, kernel, limited, main, merged, permissions_count, put, rows,
-                    seldom, small_trace, some, tmerge, trace, without_dac_override, zstd_framed)
+                    seldom, small_trace, some, synth, tmerge, trace, without_dac_override,
+                    zstd_framed)
 
 
 def stops(bad, message, **more):
@@ -156,6 +157,22 @@ def test_a_file_into_which_several_ranks_were_put_is_left_out():
     # Another process with its own ids is no second rank.
     put('rank0.json', trace(calls('host 71', 1) + calls('host 72', 21), 0))
     merged('rank0.json', 'rank1.json')
+
+
+def test_runs_of_one_host_are_not_taken_for_one_job():
+    """Ranks of one host share a clock. So recordings 5 s apart are of two runs, even if collectives
+    align them, and no rank can leave most collectives before another enters them."""
+    synth('job', ranks=2, steps=8, seq=True)
+    synth('slower', ranks=2, steps=8, seq=True, compute_us=500)
+    path, line = 'job/profile_rank_1.json', '! these traces may be of several runs: on one clock,'
+    text = content(path).decode()
+    base = int(re.search(r'"baseTimeNanoseconds": (\d+)', text).group(1))
+    put(path, content('slower/profile_rank_1.json'))
+    has_line(merged('job').out, line)
+    put(path, text.replace(str(base), str(base + 5 * 10**9)))
+    has_line(merged('job', '--force').out, 'recorded at times that do not overlap: ')
+    equal([(row['what'], row['ranks']) for row in rows('tmerge.h5', 'job.differs')],
+          [('time', '0'), ('time', '1')])
 
 
 @seldom

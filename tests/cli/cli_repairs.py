@@ -164,6 +164,26 @@ def test_events_of_unknown_time_are_counted_by_rank_and_the_rest_is_judged():
     lacks(out, 'window compute')  # no table of zeros
 
 
+def test_a_rank_that_makes_others_wait_has_a_whole_last_step():
+    """Rank 2 begins its last step 600 us after the others, which wait for it: windows of 1010, 1010
+    and 410 us. Without the waits of 900 us they are 110, 110 and 410, so no step is partial."""
+    for rank, begin, work in ((0, 1000, 100), (1, 1000, 100), (2, 1600, 400)):
+        reduce = kernel('ncclDevKernel_AllReduce', begin + work, 1010 - begin + 1000 - work, **{
+            'Collective name': 'allreduce', 'Group size': 3, 'Process Group Ranks': '[0, 1, 2]',
+            'Process Group Name': '0', 'Seq': 1})
+        events = [kernel('gemm', 10, begin - 20), kernel('gemm', begin, work), reduce]
+        calls = [cpu_event('cudaLaunchKernel', 'cuda_runtime', at, 1, correlation=i)
+                 for i, at in enumerate((2, begin - 4, begin - 2))]
+        for i, launched in enumerate(events):
+            launched['args']['correlation'] = i
+        steps = [cpu_event('ProfilerStep#1', 'user_annotation', 0, begin - 5),
+                 cpu_event('ProfilerStep#2', 'user_annotation', begin - 5, 200)]
+        put(f'rank{rank}.json', trace(events + calls + steps, rank))
+    merged('rank0.json', 'rank1.json', 'rank2.json')
+    equal([(row['step'], row['partial'], row['exposed_wait_ns']) for row in rows('tmerge.h5', 'overlap.step')],
+          [(1, False, 0), (2, False, 900000)] * 2 + [(1, False, 0), (2, False, 0)])
+
+
 def test_kernels_long_before_their_launch_tell_a_wrong_clock():
     """Converting GPU times to the host's clock is off by microseconds: for NPUs by 24 us."""
     for early, said in ((1.5, False), (24, False), (500, True)):

@@ -447,10 +447,16 @@ void tm_look_clock_quality(const tm_facts *f, tm_advice *out) {
         out->measure = fmax(out->measure, poor);
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){worst, skew < 0 ? 0 : skew}, 2, times);
-    snprintf(out->text, sizeof out->text,
-             "Do not yet trust the findings on who came last: synchronise the hosts' clocks (PTP, "
-             "chrony), or record %s, so that more collectives link the clocks.",
-             tm_facts_marks_steps(f) ? "more steps" : "for longer");
+    if (several || set)
+        snprintf(out->text, sizeof out->text,
+                 "Do not yet trust the findings on who came last: synchronise the hosts' clocks "
+                 "(PTP, chrony), or record %s, so that more collectives link the clocks.",
+                 tm_facts_marks_steps(f) ? "more steps" : "for longer");
+    else
+        snprintf(out->text, sizeof out->text,
+                 "Do not trust the findings on who came last: on one clock, no rank can leave a "
+                 "collective before another enters it. The traces are of several runs, or their "
+                 "collectives are numbered differently. Merge only the traces of one run.");
     snprintf(out->evidence, sizeof out->evidence,
              "Clocks are aligned to %s while arrivals differ by %s; in %" PRId64 " of %" PRId64
              " collectives a rank still ends before another starts%s.",

@@ -18,6 +18,13 @@ enum {
 
 enum { WHAT, VALUE, N_RANKS, RANKS, N_COLUMNS };
 
+/* columns of job.place: first start of a rank, aligned and as recorded */
+enum { ALIGNED = 2, RECORDED = 4 };
+
+/* Recordings of ranks of one host may be this far apart, because the profilers of a host start and
+ * stop one after the other [ns]. */
+static const int64_t SAME_HOST_NS = 1000000000;
+
 static const tm_column columns[N_COLUMNS] = {
     [WHAT] =
         {"what", TM_TEXT, "",
@@ -177,8 +184,19 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* @param column  column with the start; the end is in the next column */
-static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, tm_error *err) {
+/* Returns the name of a rank's host; "" if it is unknown. */
+static const char *host_of(const tm_tables *tables, int64_t rank) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const size_t row = tm_table_find_row(ranks, &rank, 1);
+    const tm_cell *host = row < ranks->n_rows ? tm_table_cell(ranks, row, "host") : NULL;
+    return host && !host->null ? host->value.text : "";
+}
+
+/* Compares the windows of the ranks of one host.
+ * @param column  column of job.place with the start; the end is in the next column
+ * @param host    NULL: compares all ranks */
+static tm_status compare_windows(tm_tables *out, int column, const char *host, int64_t slack_ns,
+                                 tm_error *err) {
     const tm_table *places = tm_tables_find(out, tm_differs_place.name);
     window *w = calloc(places->n_rows + 1, sizeof *w);
     size_t n = 0;
@@ -186,7 +204,7 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
         return tm_fail_memory(err);
     for (size_t i = 0; i < places->n_rows; i++) {
         const tm_cell *row = tm_table_row(places, i);
-        if (!row[column].null)
+        if (!row[column].null && (!host || strcmp(host_of(out, row[0].value.i), host) == 0))
             w[n++] = (window){row[column].value.i, row[column + 1].value.i, row[0].value.i};
     }
     qsort(w, n, sizeof *w, by_begin);
@@ -195,12 +213,20 @@ static tm_status compare_windows(tm_tables *out, int column, int64_t slack_ns, t
     return status;
 }
 
-/* Compares the recorded times first. Times on fitted clocks may overlap even if recordings were far
- * apart. */
+/* Compares the recorded times first, because times on fitted clocks may overlap even if recordings
+ * were far apart. The clocks of hosts may differ by minutes, those of ranks on one host do not. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
-    TM_TRY(compare_windows(out, 4, TM_FAR_APART_NS, err));
-    return tm_tables_find(out, tm_differs_table.name)->n_rows > 0 ? TM_OK
-                                                                  : compare_windows(out, 2, 0, err);
+    const tm_table *ranks = tm_tables_find(out, "job.rank");
+    const tm_table *found = tm_tables_find(out, tm_differs_table.name);
+    TM_TRY(compare_windows(out, RECORDED, NULL, TM_FAR_APART_NS, err));
+    const char *before = "";
+    for (size_t i = 0; i < ranks->n_rows && found->n_rows == 0; i++) {
+        const char *host = host_of(out, tm_table_cell(ranks, i, "rank")->value.i);
+        if (*host && strcmp(host, before) != 0)
+            TM_TRY(compare_windows(out, RECORDED, host, SAME_HOST_NS, err));
+        before = host;
+    }
+    return found->n_rows > 0 ? TM_OK : compare_windows(out, ALIGNED, NULL, 0, err);
 }
 
 /* The kernels of a rank: rows of job.kernel, ascending in hash. */

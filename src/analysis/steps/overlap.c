@@ -98,9 +98,10 @@ static const tm_column step_columns[] = {
     {"partial", TM_BOOL, "",
      "Whether the recording started or ended within the step. True in three cases: the rank's "
      "trace was cut short before the step's end; or the start of the step was left out "
-     "(job.rank.opening_ns); or the step is the first or last of a trace, and its window is under "
-     "80 % of the median window of the ranks in this step. False without GPU events. If no trace "
-     "marks steps, the median is over the windows in overlap.rank."},
+     "(job.rank.opening_ns); or the step is the first or last of a trace, and its window without "
+     "waits (window_ns - exposed_wait_ns) is under 80 % of the median over the ranks in this step. "
+     "False without GPU events. If no trace marks steps, the median is over the windows in "
+     "overlap.rank."},
     TIME_COLUMNS,
 };
 
@@ -469,8 +470,17 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
 /* A row of overlap.step and its sort keys. */
 typedef struct compared {
     tm_cell *row;
-    int64_t step, window_ns;
+    int64_t step;
+    int64_t window_ns; /* time by which partial steps are recognised, see compared_ns */
 } compared;
+
+/* Returns the time by which a row is compared with the rows of other ranks: the window without
+ * waits. A rank that makes the others wait has a shorter window than they do, but a whole step. */
+static int64_t compared_ns(const tm_table *unmarked, const tm_cell *row) {
+    const tm_cell *times = row + S_TIMES;
+    const int64_t wait_ns = times[T_EXPOSED_WAIT].null ? 0 : times[T_EXPOSED_WAIT].value.i;
+    return tm_busy_compared(unmarked, row[S_RANK].value.i, times[T_WINDOW].value.i - wait_ns);
+}
 
 /* The order of rows with equal windows does not matter. */
 static int by_step_then_window(const void *a, const void *b) {
@@ -479,8 +489,8 @@ static int by_step_then_window(const void *a, const void *b) {
                               : tm_order_i64(x->window_ns, y->window_ns);
 }
 
-/* Marks the partial rows among the rows [0, n) of a step, which are sorted by window. The window of
- * a partial row is much shorter than the median. Rows of ranks without GPU events have no window,
+/* Marks the partial rows among the rows [0, n) of a step, which are sorted by window_ns. That of a
+ * partial row is much shorter than the median. Rows of ranks without GPU events have no window,
  * so they do not count. */
 static void mark_partial(const compared *rows, size_t n) {
     size_t empty = 0;
@@ -513,9 +523,7 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
         return tm_fail_memory(err);
     for (size_t i = 0; i < table->n_rows; i++) {
         tm_cell *row = tm_table_row(table, i);
-        rows[i] = (compared){
-            row, row[S_STEP].value.i,
-            tm_busy_compared(unmarked, row[S_RANK].value.i, row[S_TIMES + T_WINDOW].value.i)};
+        rows[i] = (compared){row, row[S_STEP].value.i, compared_ns(unmarked, row)};
     }
     qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
     /* The loop includes n_rows, so that the last step is also marked. */

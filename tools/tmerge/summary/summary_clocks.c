@@ -305,14 +305,22 @@ static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_color
     printf("\n  before their launch (show clock.rank says which)%s\n", colors->off);
 }
 
-static void warn_causality(const tm_table *check, bool fitted, const tm_colors *colors) {
-    int64_t violations = number(check, 0, "violations_after");
+/* Warns of collectives that a rank left before another entered them. If this holds for most
+ * collectives of a single clock, their kernels are not of the same operations. */
+static void warn_causality(const clocks *c, const tm_table *check, bool fitted,
+                           const tm_colors *colors) {
+    const int64_t violations = number(check, 0, "violations_after");
+    const bool one = c->domains == 1, most = 2 * violations >= number(check, 0, "matched");
     if (violations == 0)
         return;
-    printf("%s! clocks %sdisagree: in ", colors->warning, fitted ? "still " : "");
+    printf("%s! %s", colors->warning,
+           one && most ? "these traces may be of several runs: on one clock,\n  in "
+           : one       ? "on one clock, in "
+           : fitted    ? "clocks still disagree: in "
+                       : "clocks disagree: in ");
     print_counted(violations, "collective", " one rank ended up to ");
     print_time(number(check, 0, "worst_after_ns"));
-    printf("\n  before another started%s\n", colors->off);
+    printf("%sbefore another started%s\n", one && most ? " " : "\n  ", colors->off);
 }
 
 /* Warns of operations whose groups may have more ranks than were found. */
@@ -387,7 +395,7 @@ void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors) {
         warn_at_least(tables, colors);
     if (fitted)
         warn_clocks(&c, tables, colors);
-    warn_causality(check, fitted, colors);
+    warn_causality(&c, check, fitted, colors);
     if (suspect > 0)
         printf("%s! the kernels of %" PRId64 " of %" PRId64
                " collectives contradict one another (kind, size or time)%s\n",
