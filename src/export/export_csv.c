@@ -134,7 +134,7 @@ static void put_row(tm_export *x, const tm_timeline *timeline, const tm_export_e
     put_word(x, tm_category_word((tm_category)event->category));
     put_word(x, event->role <= TM_ROLE_MEMORY ? roles[event->role] : "");
     put_known(x, step == TM_NO_STEP ? -1 : timeline->steps[step].number);
-    put_int(x, event->begin_ns - x->job->begin_ns);
+    put_int(x, event->begin_ns);
     put_int(x, event->duration_ns);
     put_name(x, event->name);
     put_collective(x, event->collective);

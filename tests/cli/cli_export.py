@@ -455,7 +455,7 @@ def expected_rows(store):
                 wait = int(store['collective_events/wait_ns'][n])
             number = int(store['steps/number'][steps[row]]) if steps[row] >= 0 else -1
             yield head + [categories[row], '' if roles[row] == 'none' else roles[row],
-                          known(number), str(begins[row] - store.begin_ns), str(durations[row]),
+                          known(number), str(begins[row]), str(durations[row]),
                           names[row], '' if n is None else kinds[n],
                           '' if n is None else groups[n], known(operation), known(wait),
                           known(exposed)]

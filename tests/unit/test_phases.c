@@ -127,6 +127,17 @@ TEST(without_backward_all_calls_are_forward) {
 
 /* Rank 0 waits in [10, 40) and, at the same time, in a worker's [20, 50): the union counts. Rank 2
  * waits longer, most in step 2. Rank 1 never waits, and has no GPU. */
+/* As ProfilerActivity.CUDA records it: a step and runtime calls, which may be of any phase. */
+TEST(without_operators_there_are_no_phases) {
+    static const event_spec events[] = {NOTE("ProfilerStep#7", 0, 1000), CALL(110, 10, 1, 1),
+                                        KERNEL(150, 250, 1, 7)};
+    small_job j = open_job();
+    add_rank(&j, 4, events, COUNT(events));
+    finish_job(&j);
+    assert_int_equal(tm_tables_find(&j.tables, "phases.step")->n_rows, 0);
+    close_job(&j);
+}
+
 TEST(waiting_for_input_is_as_worked_out_by_hand) {
     static const event_spec rank_0[] = {NOTE("ProfilerStep#1", 0, 100), NOTE(LOAD, 10, 30),
                                         SPAN(TM_CAT_CPU_OP, LOAD, 20, 30, 2), KERNEL(30, 70, 1, 7)};

@@ -90,7 +90,9 @@ static bool join(tm_intervals *into, const tm_intervals *from) {
     return true;
 }
 
-/* Finds autograd's threads and the main threads, and adds their calls. */
+/* Finds autograd's threads and the main threads, and adds their calls. A main thread whose
+ * operators were not recorded (such as with ProfilerActivity.CUDA only) shows no phase: its runtime
+ * calls may be of any. */
 static bool collect(raw_time *raw) {
     const tm_timeline *timeline = raw->view->timeline;
     const tm_thread *threads = raw->view->host->threads;
@@ -106,7 +108,8 @@ static bool collect(raw_time *raw) {
     for (size_t t = 0; t < timeline->n_tracks && ok; t++)
         if (timeline->tracks[t].kind == TM_TRACK_CPU)
             ok = add_thread(raw, &timeline->tracks[t],
-                            marked ? threads[t].marks_steps : t == busiest,
+                            threads[t].n_operators > 0 &&
+                                (marked ? threads[t].marks_steps : t == busiest),
                             is_autograd(&threads[t]));
     tm_intervals_normalise(&raw->updates);
     ok = ok && join(&raw->optimizer, &raw->updates);

@@ -26,8 +26,8 @@ typedef enum tm_phase {
  *   the first call to the last, if backward comes next or there is no backward. Clearing gradients
  *   does not count as a phase here.
  *
- * The main threads are the threads that mark steps. If no thread does, the main thread is the
- * thread with the most operators, except autograd's threads.
+ * The main threads are the threads that mark steps and run operators. If no thread marks steps, the
+ * main thread is the thread with the most operators, except autograd's threads.
  *
  * GPU: the time of work that was launched in the phase. If work of several phases runs at the same
  * time, the time counts for the first phase in the enumeration.

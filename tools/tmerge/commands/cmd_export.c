@@ -24,7 +24,8 @@ static const tm_option options[] = {
     {"format", 0, "FORMAT",
      "perfetto (usual): Perfetto's own format, for any size; tmerge reads it too. chrome: "
      "Chrome's JSON, for small windows; tmerge and Chrome read it, but Perfetto 56 leaves out "
-     "events that overlap on a stream, and rounds times to 256 ns. csv: one line per event. "
+     "events that overlap on a stream, and rounds times to 256 ns. csv: one line per event, "
+     "times since the epoch. "
      "sqlite: a database with all tables and events. archive: the original traces and tmerge's "
      "clock offsets, which Perfetto 58 applies and older versions ignore. folded: the call stacks "
      "of all ranks, one line per stack, for flame graph tools. speedscope: the same stacks as JSON "
