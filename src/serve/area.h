@@ -4,7 +4,7 @@
 #define TMERGE_SERVE_AREA_H
 
 #include "base/vec.h"
-#include "serve/request.h"
+#include "serve/access.h"
 #include "serve/row_reader.h"
 
 typedef struct tm_area_wish {

@@ -3,7 +3,7 @@
 #define TMERGE_SERVE_COUNTER_H
 
 #include "base/vec.h"
-#include "serve/request.h"
+#include "serve/access.h"
 #include "serve/row_reader.h"
 
 typedef enum tm_counter_what {

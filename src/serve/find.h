@@ -4,7 +4,7 @@
 
 #include "base/vec.h"
 #include "report/timeline_events.h"
-#include "serve/request.h"
+#include "serve/access.h"
 #include "serve/tile.h"
 
 enum { TM_FIND_MOST = 8192 };

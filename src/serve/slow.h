@@ -3,7 +3,7 @@
 #define TMERGE_SERVE_SLOW_H
 
 #include "base/vec.h"
-#include "serve/request.h"
+#include "serve/access.h"
 #include "serve/row_reader.h"
 
 /** A cache of the steps compared most recently. */

@@ -1,7 +1,7 @@
 /* Access control of the server, and numbers in its queries. */
 #include "store_job.h"
 
-#include "serve/request.h"
+#include "serve/access.h"
 #include "serve/window_trace.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "serve/request.h"
+#include "serve/access.h"
 
 void tm_answer_say(int status, const char *why, tm_http_answer *out) {
     enum { LINE_MAX_BYTES = 512 };

@@ -1,11 +1,11 @@
-/* HTTP/1.1 server, made with libmicrohttpd. It runs in the calling thread. serve/request.h checks
+/* HTTP/1.1 server, made with libmicrohttpd. It runs in the calling thread. serve/access.h checks
  * requests, and a function of the caller answers them. */
 #ifndef TMERGE_SERVE_HTTP_H
 #define TMERGE_SERVE_HTTP_H
 
 #include <stddef.h>
 
-#include "serve/request.h"
+#include "serve/access.h"
 #include "tmerge/status.h"
 
 typedef struct tm_http_answer {

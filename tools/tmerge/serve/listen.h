@@ -2,7 +2,7 @@
 #ifndef TMERGE_SERVE_LISTEN_H
 #define TMERGE_SERVE_LISTEN_H
 
-#include "serve/request.h"
+#include "serve/access.h"
 #include "tmerge/status.h"
 
 enum { TM_LISTEN_URL_MAX = 160 };

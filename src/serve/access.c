@@ -1,4 +1,4 @@
-#include "serve/request.h"
+#include "serve/access.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Checks and parses requests. Contains no network code, so that tests need no network. */
-#ifndef TMERGE_SERVE_REQUEST_H
-#define TMERGE_SERVE_REQUEST_H
+#ifndef TMERGE_SERVE_ACCESS_H
+#define TMERGE_SERVE_ACCESS_H
 
 #include <stdbool.h>
 #include <stddef.h>
