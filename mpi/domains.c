@@ -7,6 +7,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/backoff.h"
 #include "mpi/exchange/shuffle.h"
+#include "timeline/hosts.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 

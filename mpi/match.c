@@ -12,6 +12,7 @@
 #include "match/records.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
+#include "mpi/host_ranks.h"
 #include "mpi/load/communicator_ranks.h"
 #include "waits/stages.h"
 
@@ -111,37 +112,19 @@ static int answer_origin(const void *record, int n_processes) {
     return ((const tm_operation_answer *)record)->origin;
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_host_rank *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
-
 /* Sets the hosts in the records of kernels without metadata. Sets *n_ranks to the number of ranks
  * with traces. */
 static tm_status find_hosts(matcher *m, tm_vec *bare, int64_t *n_ranks, tm_error *err) {
-    tm_vec own = TM_VEC(tm_host_rank), all = TM_VEC(tm_host_rank);
-    bool ok = true;
+    tm_vec all = TM_VEC(tm_host_rank);
     int32_t n_hosts;
-    for (size_t i = 0; i < m->n && ok; i++) {
-        const tm_timeline *t = &m->timelines[i];
-        tm_host_rank rank = {t->rank, t->device, t->host, 0};
-        ok = tm_vec_append(&own, &rank, 1);
-    }
-    tm_status status = tm_mpi_agree(m->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    if (status == TM_OK)
-        status = tm_mpi_everywhere(m->comm, &own, &all, err);
-    if (status == TM_OK && all.n > 1)
-        qsort(all.data, all.n, all.size, by_rank);
-    if (status == TM_OK)
-        status = tm_hosts_number(all.data, all.n, &n_hosts, err);
+    TM_TRY(tm_mpi_host_ranks(m->comm, m->options->names, m->timelines, m->n, &all, err));
+    tm_status status = tm_hosts_number(all.data, all.n, &n_hosts, err);
     for (size_t i = 0; i < bare->n && status == TM_OK; i++) {
         tm_comm_record *record = (tm_comm_record *)bare->data + i;
-        const tm_host_rank wanted = {.rank = record->rank};
-        const tm_host_rank *found = bsearch(&wanted, all.data, all.n, all.size, by_rank);
+        const tm_host_rank *found = tm_host_rank_find(&all, record->rank);
         record->domain = found ? found->number : -1;
     }
     *n_ranks = (int64_t)all.n;
-    tm_vec_free(&own);
     tm_vec_free(&all);
     return tm_mpi_agree(m->comm, status, err);
 }

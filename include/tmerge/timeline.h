@@ -610,6 +610,8 @@ typedef struct tm_timeline {
     int64_t world_size;          /* -1 unknown */
     uint32_t host;               /* name id of the host's name, from the trace, the file name or the
                                     user; TM_NO_NAME if unknown */
+    uint32_t inferred_host;      /* name id of the host that follows from the device numbers of all
+                                    ranks (timeline/hosts.h), if `host` is unknown; not stored */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
     bool truncated;              /* at least one of the rank's traces is truncated */
@@ -752,40 +754,9 @@ static inline int64_t tm_opened(const tm_timeline *timeline, int64_t recorded_ns
  * spans. */
 int64_t tm_timeline_middle(const tm_timeline *timeline);
 
-/** Numbers the hosts of ranks whose host was not recorded. The ranks must be passed in ascending
- * order. A rank is on the same host as the rank before it if its device number is higher and its
- * rank is higher by 1 or by the difference of the device numbers. If device numbers are unknown, it
- * is on the same host if its rank is higher by 1. */
-typedef struct tm_host_rule {
-    /* Rank and device that were passed last; rank is -2 before the first call. */
-    int64_t rank, device;
-    int32_t host; /* host number that was returned last; -1 before the first call */
-} tm_host_rule;
-
-/** Returns the host number, from 0, of the next rank without a recorded host. @param device device
- * number of the rank, -1 unknown */
-int32_t tm_host_rule_next(tm_host_rule *rule, int64_t rank, int64_t device);
-
-/** Call this for each rank whose host was recorded. The next rank without a recorded host then gets
- * a new host number. */
-static inline void tm_host_rule_part(tm_host_rule *rule) {
-    rule->device = INT64_MAX;
+/** Returns the name id of the rank's host, recorded or inferred; TM_NO_NAME if unknown. */
+static inline uint32_t tm_timeline_host(const tm_timeline *timeline) {
+    return timeline->host != TM_NO_NAME ? timeline->host : timeline->inferred_host;
 }
-
-/** A rank and its host. */
-typedef struct tm_host_rank {
-    int64_t rank, device;
-    uint32_t name;  /* name id of the host; TM_NO_NAME unknown */
-    int32_t number; /* result */
-} tm_host_rank;
-
-/**
- * Numbers the hosts of all ranks of a job in the order of the hosts' lowest ranks.
- * @param ranks    [n] ascending in rank; their numbers are set
- * @param n_hosts  set on TM_OK
- * @return         TM_OK; TM_ERR_FAULT
- */
-tm_status tm_hosts_number(tm_host_rank *ranks, size_t n, int32_t *n_hosts,
-                          tm_error *err) TM_MUST_CHECK;
 
 #endif

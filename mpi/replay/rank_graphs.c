@@ -366,7 +366,7 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
         const tm_replay_fact f = {.rank = t->rank,
                                   .stage = tm_stage_of(&r->collectives->stages, t->rank),
                                   .call_ns = call_ns[i],
-                                  .host = t->host};
+                                  .host = tm_timeline_host(t)};
         ok = !tm_replay_has(r, i) || tm_vec_append(&own, &f, 1);
     }
     free(call_ns);
@@ -388,7 +388,7 @@ static tm_status compare_hosts(tm_replay_ranks *r, tm_error *err) {
     TM_TRY(tm_host_times(r->facts.data, r->facts.n, &r->host_times, err));
     bool *done = calloc(r->places.others.n + 1, sizeof *done);
     for (size_t i = 0; i < r->n && done; i++) {
-        const double factor = tm_host_factor(&r->host_times, r->timelines[i].host);
+        const double factor = tm_host_factor(&r->host_times, tm_timeline_host(&r->timelines[i]));
         if (factor > 1.0 && r->items[i].places)
             tm_calls_divide(r->items[i].places, r->items[i].n_events, r->items[i].n, factor,
                             &r->places, done);

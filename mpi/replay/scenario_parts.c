@@ -28,10 +28,11 @@ static bool add_values(const tm_replay_ranks *r, int condition, tm_vec *values) 
     for (size_t i = 0; i < r->n && ok; i++) {
         const tm_timeline *t = &r->timelines[i];
         const tm_graph_step *steps = r->graphs[i].steps.data;
-        int64_t stage = tm_stage_of(&r->collectives->stages, t->rank), host = t->host;
+        int64_t stage = tm_stage_of(&r->collectives->stages, t->rank);
+        const int64_t host = tm_timeline_host(t);
         if (condition == TM_CONDITION_RANK && r->graphs[i].n_nodes > 0)
             ok = tm_vec_append(values, &t->rank, 1);
-        else if (condition == TM_CONDITION_HOST && t->host != TM_NO_NAME)
+        else if (condition == TM_CONDITION_HOST && host != TM_NO_NAME)
             ok = tm_vec_append(values, &host, 1);
         else if (condition == TM_CONDITION_STAGE && stage >= 0)
             ok = tm_vec_append(values, &stage, 1);

@@ -14,12 +14,13 @@
  * of memory. */
 static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     const tm_timeline *t = &r->timelines[i];
+    const uint32_t host = tm_timeline_host(t);
     tm_works_rank *rank = tm_vec_push(own);
     if (!rank)
         return NULL;
     memset(rank, 0, own->size);
     *rank = (tm_works_rank){t->rank, tm_stage_of(&r->collectives->stages, t->rank),
-                            t->host == TM_NO_NAME ? -1 : (int64_t)t->host};
+                            host == TM_NO_NAME ? -1 : (int64_t)host};
     return (int64_t *)(void *)(rank + 1);
 }
 

@@ -43,6 +43,7 @@ void tm_attr_each_name(tm_attr attr, void *rows, size_t n, visitor *visit, void 
 void tm_timeline_each_name(tm_timeline *timeline, void (*visit)(void *context, uint32_t *id),
                            void *context) {
     visit(context, &timeline->host);
+    visit(context, &timeline->inferred_host);
     visit(context, &timeline->format);
     for (size_t i = 0; i < timeline->n_events; i++)
         visit(context, &timeline->name[i]);

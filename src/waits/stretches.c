@@ -114,7 +114,7 @@ tm_status tm_stretches_look(const tm_timeline *timeline, tm_participant *partici
     bool ok = collect_compute(timeline, &compute);
     for (size_t i = 0; i < n && ok; i++) {
         int64_t begin = timeline->begin_ns[participants[i].event];
-        participants[i].host = timeline->host;
+        participants[i].host = tm_timeline_host(timeline);
         participants[i].done_ns = done_before(&compute, begin);
         participants[i].unseen = unseen;
         participants[i].follows = follows(timeline, participants[i].event);

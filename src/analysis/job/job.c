@@ -1,7 +1,6 @@
 /* Analysis `job`: the job's ranks, where they ran, and what was read from their traces. */
 #include "tmerge/analysis.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +32,7 @@ enum {
     UNRECOGNISED,
     PROFILER_ERROR,
     OPENING,
+    HOST_INFERRED,
     N_RANK_COLUMNS
 };
 
@@ -41,10 +41,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [HOST] =
         {"host", TM_TEXT, "",
          "Name of the rank's host, from --host-map, the trace or the trace's file name. If "
-         "unknown, hosts are named host0, host1, ... The second of two successive ranks is then on "
-         "the host of the first in two cases: their numbers differ by 1, and the device number of "
-         "the second is higher or unknown; or rank and device number differ by the same amount. "
-         "Null if there are several ranks, and no host or device is known."},
+         "unknown, hosts are named host0, host1, ..., without the names of known hosts. The second "
+         "of two successive ranks is then on the host of the first in two cases: their numbers "
+         "differ by 1, and the device number of the second is higher or unknown; or rank and "
+         "device number differ by the same amount. Null if there are several ranks, and no host or "
+         "device is known."},
     [DEVICE] = {"device", TM_INT, "",
                 "Number of the rank's device on its host; of several devices, the one with the "
                 "most busy time. Null without GPU events."},
@@ -87,6 +88,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
                  "rank's recording started. That part of the wait must be at least half of the "
                  "wait, and at least 5 % of the waiting rank's recording. Null if nothing is left "
                  "out."},
+    [HOST_INFERRED] =
+        {"host_inferred", TM_BOOL, "",
+         "Whether the host follows from device numbers, because nothing names it. Null "
+         "if the host is null."},
 };
 
 static const tm_table_def rank_def = {
@@ -330,7 +335,9 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     set_opening(timeline, &row[OPENING]);
     TM_TRY(add_spans(timeline, tm_tables_find(out, span_def.name), err));
     TM_TRY(set_name(table, &row[FORMAT], view->names, timeline->format, err));
-    TM_TRY(set_name(table, &row[HOST], view->names, timeline->host, err));
+    TM_TRY(set_name(table, &row[HOST], view->names, tm_timeline_host(timeline), err));
+    if (tm_timeline_host(timeline) != TM_NO_NAME)
+        tm_cell_set_bool(&row[HOST_INFERRED], timeline->host == TM_NO_NAME);
     TM_TRY(set_source(view, table, row, err));
     TM_TRY(tm_diagnostic_text(timeline, table, &row[DIAGNOSTICS], err));
     TM_TRY(set_device_kind(view, table, &row[DEVICE_KIND], err));
@@ -338,36 +345,6 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
     TM_TRY(tm_diagnostic_rows(view, out, err));
     TM_TRY(tm_integrity_rank(view, out, err));
     return tm_differs_rank(view, out, err);
-}
-
-/* Returns whether hosts can be known: some rank has a host name or a device number, or the job has
- * only one rank. */
-static bool hosts_reported(const tm_table *ranks) {
-    bool reported = ranks->n_rows == 1;
-    for (size_t i = 0; i < ranks->n_rows; i++)
-        reported =
-            reported || !tm_table_row(ranks, i)[HOST].null || !tm_table_row(ranks, i)[DEVICE].null;
-    return reported;
-}
-
-/* Runs in the job part, because names of hosts follow from the device numbers of consecutive
- * ranks. */
-static tm_status name_hosts(tm_table *ranks, tm_error *err) {
-    tm_host_rule rule = {.rank = -2, .host = -1};
-    if (!hosts_reported(ranks))
-        return TM_OK;
-    for (size_t i = 0; i < ranks->n_rows; i++) {
-        tm_cell *row = tm_table_row(ranks, i);
-        if (!row[HOST].null) {
-            tm_host_rule_part(&rule);
-            continue;
-        }
-        int64_t device = row[DEVICE].null ? -1 : row[DEVICE].value.i;
-        char name[32];
-        snprintf(name, sizeof name, "host%d", tm_host_rule_next(&rule, row[RANK].value.i, device));
-        TM_TRY(tm_table_set_text(ranks, &row[HOST], name, err));
-    }
-    return TM_OK;
 }
 
 static int compare_texts(const void *a, const void *b) {
@@ -485,11 +462,9 @@ static tm_status set_recorded(const tm_table *spans, tm_cell *row, tm_error *err
     return TM_OK;
 }
 
-/* Runs before all other job parts, because they read the host names in job.rank. */
 static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *ranks = tm_tables_find(out, rank_def.name);
     /* tables of `overlap` and `clock` are complete before any job part runs */
-    TM_TRY(name_hosts(ranks, err));
     TM_TRY(tm_differs_job(job, out, err));
     TM_TRY(tm_job_formats(out, err));
     TM_TRY(tm_integrity_job(out, err));

@@ -170,7 +170,8 @@ typedef struct stage_key {
 
 static sums *sums_of(const tm_timeline *timeline, const stages *s, uint32_t name,
                      tm_rank_sums *all) {
-    return tm_rank_sums_at(all, &(stage_key){timeline->host, name, s->kinds[name] - 1u});
+    return tm_rank_sums_at(all,
+                           &(stage_key){tm_timeline_host(timeline), name, s->kinds[name] - 1u});
 }
 
 static bool add_calls(const tm_timeline *timeline, const stages *s, const tm_calls *calls,

@@ -316,9 +316,8 @@ static tm_status add_rank(const tm_rank_view *view, const tm_xla_parts *reported
     tm_cell_set_int(&row[R_RANK], timeline->rank);
     bool marked = timeline->n_steps > 0 && timeline->steps[0].annotated;
     tm_cell_set_int(&row[R_STEPS], marked ? (int64_t)timeline->n_steps : 0);
-    if (timeline->host != TM_NO_NAME)
-        TM_TRY(tm_table_set_text(table, &row[R_HOST],
-                                 tm_names_text(view->names, timeline->host).bytes, err));
+    if (tm_timeline_host(timeline) != TM_NO_NAME)
+        TM_TRY(tm_set_named(view->names, tm_timeline_host(timeline), table, &row[R_HOST], err));
     return set_times(table, &row[R_TIMES], reported, parts, err);
 }
 

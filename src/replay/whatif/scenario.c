@@ -283,9 +283,9 @@ static bool rank_holds(const place *p, int condition) {
     if (condition == TM_CONDITION_STAGE)
         return p->stage >= 0 &&
                p->stage == (part->stage == TM_STAGE_LAST ? p->scenario->last_stage : part->stage);
-    return p->timeline->host != TM_NO_NAME &&
-           strcmp(tm_names_text(p->scenario->names, p->timeline->host).bytes,
-                  part->texts[TM_CONDITION_HOST]) == 0;
+    const uint32_t host = tm_timeline_host(p->timeline);
+    return host != TM_NO_NAME && strcmp(tm_names_text(p->scenario->names, host).bytes,
+                                        part->texts[TM_CONDITION_HOST]) == 0;
 }
 
 static bool is_of_kind(const tm_edge *edge, const tm_fix_kind *kind) {

@@ -10,6 +10,7 @@
 #include "list_lines.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/bytes.h"
+#include "mpi/host_ranks.h"
 
 enum { HOST_MAX = 256 };
 
@@ -107,5 +108,7 @@ tm_status tm_host_names(MPI_Comm comm, const char *map, tm_loaded *loaded, tm_er
     if (status == TM_OK)
         status = tm_mpi_agree(comm, name_hosts(loaded, bytes, size / sizeof(entry), err), err);
     free(bytes);
-    return status;
+    return status == TM_OK ? tm_mpi_infer_hosts(comm, loaded->names, loaded->timelines,
+                                                loaded->n_timelines, err)
+                           : status;
 }

@@ -1,11 +1,12 @@
 /* Finds the host of each rank: from --host-map, else from the trace, else from the trace's file
- * name. */
+ * name, else from the device numbers of all ranks. */
 #ifndef TMERGE_HOST_MAP_H
 #define TMERGE_HOST_MAP_H
 
 #include "mpi/load/load.h"
 
-/** Sets the host of each timeline whose rank is in the map, or that has no host.
+/** Sets the host of each timeline whose rank is in the map, or that has no host. If it stays
+ * unknown, sets inferred_host.
  *
  * Collective: over comm.
  * @param map     path of a file with lines RANK HOST ('#' starts a comment line), or NULL
