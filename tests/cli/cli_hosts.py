@@ -1,5 +1,8 @@
 """Host of a rank, ranks that share its clock, and alignment options that are rejected."""
-from common import contains, equal, holds, lacks, main, merged, put, rows, synth, tmerge
+import json
+
+from common import (contains, content, equal, files, holds, lacks, main, merged, put, rows,
+                    same_bytes, synth, tables, tmerge)
 
 import h5py
 
@@ -24,6 +27,25 @@ def test_a_map_decides_over_what_traces_say():
     put('other', '3 pluto')
     tmerge('analyze', 'tmerge.h5', '-o', 'other.h5', '--host-map', 'other').expect(0)
     equal(hosts('other.h5'), ['mars', 'mars', 'venus', 'pluto'])
+
+
+def test_a_host_that_device_numbers_show_is_named_and_fixed_like_a_recorded_one():
+    synth('job', ranks=8, ranks_per_host=4, steps=8, cpu_ops=0, slow='4-7:1.3')
+    for name in files('job'):
+        if name != 'truth.json':
+            put('bare/' + name, content('job/' + name).replace(b'"host_name"', b'"no_name"'))
+    merged('job', '-o', 'job.h5')
+    done = merged('bare', '-o', 'bare.h5', n=3)
+    contains(done.out, '\nRanks 4-7 (host1, by device numbers) make the other ranks wait')
+    job, bare = tables('job.h5'), tables('bare.h5')
+    equal([row['host_inferred'] for row in bare.pop('job.rank')], [True] * 8)
+    for name, found in bare.items():
+        if name not in ('job.remark', 'job.left_out'):  # have paths
+            equal(json.loads(json.dumps(found).replace(', by device numbers', '')), job[name], name)
+    fixed = tmerge('whatif', 'job.h5', '--fix', 'host=host1').expect(0).out
+    equal(tmerge('whatif', 'bare.h5', '--fix', 'host=host1').expect(0).out, fixed)
+    tmerge('analyze', 'bare.h5', '-o', 'again.h5').expect(0)
+    same_bytes('bare.h5', 'again.h5')
 
 
 def test_a_wrong_map_is_reported_with_its_place():

@@ -6,8 +6,8 @@ import resource
 import sys
 from decimal import Decimal
 
-from common import (FULL, contains, content, equal, full, holds, is_sanitized, lacks, main, put,
-                    same_bytes, sampled, synth, tables, tests_of, tmerge)
+from common import (FULL, contains, content, equal, files, full, holds, is_sanitized, lacks, main,
+                    put, rows, same_bytes, sampled, synth, tables, tests_of, tmerge)
 
 PROCESSES = 3 if FULL else 0  # cli.processes shows that the number makes no difference
 
@@ -178,13 +178,13 @@ def check_slow_link(shape, per_host, hosts, says):
     found = tables('job.h5')
     verdict, = found['stragglers.job']
     equal(verdict['rank'], None)
-    rows = [row for row in found['whatif.item'] if row['what'] == 'network']
-    equal([set(row['name'].split(', ')) for row in rows], [hosts] if hosts else [])
+    items = [row for row in found['whatif.item'] if row['what'] == 'network']
+    equal([set(row['name'].split(', ')) for row in items], [hosts] if hosts else [])
     if not hosts:
         lacks(verdict['headline'], 'bandwidth')
         return
     # All-reduces of all hosts are compared with no others, so in a ring they stay unchanged.
-    holds(.5 < rows[0]['saved_ns'] / 1e3 / (us - without) < 1.1, (rows, us - without))
+    holds(.5 < items[0]['saved_ns'] / 1e3 / (us - without) < 1.1, (items, us - without))
     # Sends of 4 MiB take 14 + 41.9 us at 100 GB/s, not 14 + 104.9 us at 40 GB/s.
     sends, = [row for row in found['whatif.network'] if row['kind'] == 'sendrecv']
     holds(abs(sends['busbw_gbps'] - 4.194 / .1189) < 1, sends)
@@ -192,7 +192,15 @@ def check_slow_link(shape, per_host, hosts, says):
     contains(verdict['headline'], f'Transfers {says} run at ')
     contains(verdict['evidence'], 'Look at the network of')
     equal(found['whatif.job'][0]['headline'], verdict['headline'])  # not about ranks
-    holds('slow_network' in {row['rule'] for row in found['advice.item']}, 'no advice')
+    advice, = [row for row in found['advice.item'] if row['rule'] == 'slow_network']
+    of = [row['rank'] for row in found['job.rank'] if row['host'] in hosts]  # ranks in one range
+    equal(advice['ranks'], 'all' if len(of) == len(found['job.rank']) else f'{of[0]}-{of[-1]}')
+    for rank, name in enumerate(files('job')):  # in the order of ranks; without the host's name
+        os.renames('job/' + name, f'bare/profile_rank_{rank}.json')
+    tmerge('bare', '-o', 'bare.h5').expect(0)
+    equal(rows('bare.h5', 'whatif.item'), found['whatif.item'])
+    headline = rows('bare.h5', 'stragglers.job')[0]['headline']
+    contains(headline, f'Transfers {says} (hosts by device numbers) run at ')
 
 
 def test_steps_of_another_name_are_the_same_steps():

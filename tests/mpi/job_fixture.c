@@ -5,6 +5,7 @@
 
 #include "mpi/align_clocks.h"
 #include "mpi/gather_tables.h"
+#include "mpi/host_ranks.h"
 #include "mpi/match.h"
 #include "mpi/wait.h"
 #include "mpi_main.h"
@@ -49,6 +50,8 @@ share run_job(MPI_Comm comm, const job_def *def, int spread) {
     assert_int_equal(tm_mpi_align(comm, &align, s.timelines, s.n, &s.collectives, err), TM_OK);
     int64_t reported = def->n_ranks_reported ? def->n_ranks_reported : def->n_ranks;
     assert_int_equal(tm_mpi_wait(comm, reported, s.timelines, s.n, &s.collectives, err), TM_OK);
+    /* only here: before, ids of names would have to be the same on every process */
+    assert_int_equal(tm_mpi_infer_hosts(comm, s.ground.names, s.timelines, s.n, err), TM_OK);
     assert_int_equal(tm_analysis_tables(&s.tables, err), TM_OK);
     for (size_t i = 0; i < s.n; i++)
         analyse_timeline(&s.ground, &s.timelines[i], &s.tables);

@@ -170,11 +170,11 @@ TEST(the_job_is_as_worked_out_by_hand) {
         "rank=0 host=nodeA device=0 source=t/rank0.json format=kineto events=16 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000200 skipped_events=2 "
         "repaired_events=0 truncated=false remarks=2 no_time device_kind=GPU unrecognised=null "
-        "profiler_error=null opening_ns=null",
+        "profiler_error=null opening_ns=null host_inferred=false",
         "rank=1 host=node7 device=null source=t/node7_12.34.pt.trace.json format=kineto events=3 "
         "begin_ns=1700000000000000000 end_ns=1700000000000000090 skipped_events=0 "
         "repaired_events=0 truncated=true remarks=null device_kind=null unrecognised=null "
-        "profiler_error=null opening_ns=null",
+        "profiler_error=null opening_ns=null host_inferred=false",
     };
     small_job b = open_job();
     make_job(&b);
@@ -204,9 +204,9 @@ TEST(the_window_of_two_spans_is_the_sum_of_theirs) {
     static const char *const kinds[] = {"rank=3 kind=sendrecv count=1 comm_ns=30 overlap_ns=20 "
                                         "overlap_pct=66.66666667 exposed_comm_ns=10"};
     static const char *const jobs[] = {
-        "rank=3 host=host0 device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
+        "rank=3 host=null device=0 source=a.json,b.json format=kineto events=5 begin_ns=0 "
         "end_ns=1100 skipped_events=0 repaired_events=0 truncated=false remarks=null "
-        "device_kind=GPU unrecognised=null profiler_error=null opening_ns=null"};
+        "device_kind=GPU unrecognised=null profiler_error=null opening_ns=null host_inferred=null"};
     small_job b = open_job();
     tm_trace early = make_trace(&b.ground, "a.json", first, COUNT(first), 0);
     tm_trace late = make_trace(&b.ground, "b.json", second, COUNT(second), 1000);
@@ -405,51 +405,17 @@ TEST(times_that_count_from_0_are_no_part_of_the_jobs_range) {
     }
 }
 
-TEST(hosts_that_nobody_tells_are_reported_by_their_devices) {
-    static const struct {
-        int64_t rank;
-        int device;
-        const char *reported, *path, *expected;
-    } cases[] = {
-        {0, 0, NULL, "t", "host0"},    {1, 1, NULL, "t", "host0"},
-        {2, 3, NULL, "t", "host0"},                                /* devices need only increase */
-        {3, 0, NULL, "t", "host1"},    {4, 0, NULL, "t", "host2"}, /* hosts with one device */
-        {5, 1, "mars", "t", "mars"},   {6, 2, NULL, "t", "host3"}, /* rank 5 is in between */
-        {8, 3, NULL, "t", "host4"},                                /* rank 7 is missing */
-        {9, 4, "venus", "t", "venus"}, {10, 4, "venus", "t", "venus"},
-        {12, 0, NULL, "t", "host5"},   {14, 2, NULL, "t", "host5"}, /* rank 13 may have device 1 */
-    };
-    static const char *const jobs[] = {
-        "ranks=12 hosts=8 steps=0 events=12 collectives=null "
-        "begin_ns=0 duration_ns=10 recordings=1 recorded_ns=10 device_kind=GPU integrity=null"};
-    small_job b = open_job();
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const event_spec events[] = {
-            {TM_CAT_KERNEL, "gemm", 0, 10, 0, 7, cases[i].device, NULL, TM_DURATION}};
-        tm_trace trace = make_trace(&b.ground, cases[i].path, events, 1, 0);
-        trace.host = cases[i].reported ? name_of(&b.ground, cases[i].reported) : TM_NO_NAME;
-        add_trace(&b, cases[i].rank, &trace);
-    }
-    finish_job(&b);
-    const tm_table *table = tm_tables_find(&b.tables, "job.rank");
-    int host = tm_table_column(table->def, "host");
-    for (size_t i = 0; i < COUNT(cases); i++)
-        assert_string_equal(tm_table_row(table, i)[host].value.text, cases[i].expected);
-    CHECK_ROWS(&b, "job.job", jobs);
-    close_job(&b);
-}
-
 TEST(a_job_without_duration_events_has_no_time) {
     static const event_spec events[] = {
         {TM_CAT_CPU_INSTANT, "[memory]", 5, 0, 0, 1, 1, NULL, TM_INSTANT}};
-    static const char *const jobs[] = {"ranks=1 hosts=1 steps=0 events=1 collectives=null "
+    static const char *const jobs[] = {"ranks=1 hosts=null steps=0 events=1 collectives=null "
                                        "begin_ns=null duration_ns=null recordings=null "
                                        "recorded_ns=null device_kind=null integrity=null"};
     static const char *const ranks[] = {
-        "rank=0 host=host0 device=null source=one.json format=kineto events=1 begin_ns=null "
+        "rank=0 host=null device=null source=one.json format=kineto events=1 begin_ns=null "
         "end_ns=null "
         "skipped_events=0 repaired_events=0 truncated=false remarks=null device_kind=null "
-        "unrecognised=null profiler_error=null opening_ns=null"};
+        "unrecognised=null profiler_error=null opening_ns=null host_inferred=null"};
     small_job b = open_job();
     add_rank(&b, 0, events, 1);
     finish_job(&b);

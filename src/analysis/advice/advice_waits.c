@@ -4,7 +4,6 @@
 #include "analysis/shared/fixes.h"
 #include "analysis/shared/late_cause.h"
 #include "analysis/shared/savings.h"
-#include "analysis/shared/uneven.h"
 #include "analysis/shared/words.h"
 #include "table/shown.h"
 
@@ -221,40 +220,6 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
     out->measure = tm_facts_percent(out->cost_ns, f->window_ns);
     write_targets(f, out);
     copy_evidence(f, out);
-}
-
-/* Sets cost and measure to the saving in whatif.item, for a problem that no rank causes. Returns
- * whether the saving is large enough. */
-static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
-    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
-    for (size_t i = 0; i < items->n_rows; i++)
-        if (tm_fixes_is(items, i, what))
-            out->measure = tm_fixes_saved_pct(items, i);
-    out->cost_ns = llround(out->measure / 100.0 * (double)f->window_ns);
-    return out->measure >= TM_FIX_LEAST_PCT;
-}
-
-void tm_look_uneven_stages(const tm_facts *f, tm_advice *out) {
-    char stages[TM_UNEVEN_MAX], why[TM_UNEVEN_MAX];
-    if (!look_at_item(f, "split", out))
-        return;
-    tm_uneven_text(f->tables, stages);
-    tm_uneven_why(f->tables, why);
-    stages[0] = (char)(stages[0] - 'a' + 'A');
-    snprintf(out->text, sizeof out->text,
-             "Divide the work of the pipeline evenly between its stages.");
-    snprintf(out->evidence, sizeof out->evidence, "%s.%s%s%s", stages, why[0] ? " " : "", why,
-             why[0] ? "." : "");
-}
-
-void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
-    char transfers[TM_NETWORK_TEXT_MAX], look[TM_NETWORK_TEXT_MAX];
-    if (!look_at_item(f, "network", out))
-        return;
-    tm_network_text(f->tables, transfers);
-    tm_network_look(f->tables, look);
-    snprintf(out->text, sizeof out->text, "%s.", look);
-    snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
 }
 
 /* Writes advice for a rank that computes more than the others. The speed of kernels that all ranks

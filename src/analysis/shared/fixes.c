@@ -45,13 +45,19 @@ size_t tm_fixes_find(const tm_table *items, const char *what, const char *name) 
     return i;
 }
 
-bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank) {
-    char listed[320], wanted[40];
+bool tm_fixes_lists_name(const tm_table *items, size_t row, const char *name) {
+    char listed[320], wanted[320];
     if (row >= items->n_rows)
         return false;
     snprintf(listed, sizeof listed, ", %.280s,", tm_table_cell(items, row, "name")->value.text);
-    snprintf(wanted, sizeof wanted, ", %" PRId64 ",", rank);
+    snprintf(wanted, sizeof wanted, ", %.280s,", name);
     return strstr(listed, wanted) != NULL;
+}
+
+bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank) {
+    char name[32];
+    snprintf(name, sizeof name, "%" PRId64, rank);
+    return tm_fixes_lists_name(items, row, name);
 }
 
 static int64_t saved_ns(const tm_table *items, size_t row) {

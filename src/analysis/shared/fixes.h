@@ -31,6 +31,9 @@ size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 /** Returns whether a rank is in the plan of a row. The row's `name` lists its ranks: "7, 6". */
 bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
 
+/** Returns whether a name is in the list of names of a row: "host3, host4". */
+bool tm_fixes_lists_name(const tm_table *items, size_t row, const char *name);
+
 /** Returns the row of the pipeline stage that has exactly the ranks of a plan; n_rows if there is
  * none. */
 size_t tm_fixes_stage_of(const tm_table *items, size_t plan);

@@ -142,6 +142,15 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]) {
                  s.differ.layers + s.other.layers, s.differ.n + s.other.n);
 }
 
+/* Returns whether device numbers, and no name, show a host of the job. */
+static bool are_inferred(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    bool inferred = false;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        inferred = inferred || tm_table_cell(ranks, i, "host_inferred")->value.i;
+    return inferred;
+}
+
 /* Writes the names of hosts, such as "host3" or "host0 and host1". */
 static void name_hosts(const tm_table *items, char *out, size_t size) {
     out[0] = '\0';
@@ -168,9 +177,10 @@ void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
     const double own = tm_table_cell(slow, 0, "busbw_gbps")->value.r;
     const double others = tm_table_cell(slow, 0, "others_busbw_gbps")->value.r;
     snprintf(out, TM_NETWORK_TEXT_MAX,
-             "Transfers %s %.120s run at %.2f times the bandwidth of other transfers (%.1f instead "
-             "of %.1f GB/s)",
-             strstr(hosts, " and ") ? "between" : "that cross", hosts, own / others, own, others);
+             "Transfers %s %.120s%s run at %.2f times the bandwidth of other transfers (%.1f "
+             "instead of %.1f GB/s)",
+             strstr(hosts, " and ") ? "between" : "that cross", hosts,
+             are_inferred(tables) ? " (hosts by device numbers)" : "", own / others, own, others);
 }
 
 void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {

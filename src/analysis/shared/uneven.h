@@ -22,7 +22,7 @@ void tm_uneven_why(const tm_tables *tables, char out[TM_UNEVEN_MAX]);
 enum { TM_NETWORK_TEXT_MAX = 320 };
 
 /** Writes "Transfers that cross host3 run at 0.40 times the bandwidth of other transfers (5.0
- * instead of 12.4 GB/s)". Writes nothing if no transfers are slow. */
+ * instead of 12.4 GB/s)". Says if hosts are inferred. Writes nothing if no transfers are slow. */
 void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]);
 
 /** Writes where to look: "Look at the network of host3 (cards, cables, switch ports)". */

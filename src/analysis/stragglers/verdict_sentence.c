@@ -231,11 +231,13 @@ static bool several_hosts(const tm_blames *t) {
     return false;
 }
 
-/* Writes "rank 5 (host1)", "ranks 8-15 (host1)", or "ranks 1, 4-6 (one process group)". */
+/* Writes "rank 5 (host1)", "ranks 8-15 (host1, by device numbers)", "... (one process group)". */
 static void who_text(const tm_tables *tables, const tm_blames *t, const tm_finding *f,
                      char out[WHO_MAX]) {
-    const tm_cell *host = cell_of(tm_tables_find(tables, "job.rank"), f->rank, "host");
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    const tm_cell *host = cell_of(ranks, f->rank, "host");
     const char *where = host->null || !several_hosts(t) ? NULL : host->value.text;
+    const bool inferred = where && cell_of(ranks, f->rank, "host_inferred")->value.i;
     bool *members = calloc(t->n_ranks + 1, sizeof *members);
     snprintf(out, WHO_MAX, "ranks");
     if (f->level == TM_CULPRIT_RANK) {
@@ -246,12 +248,10 @@ static void who_text(const tm_tables *tables, const tm_blames *t, const tm_findi
     }
     if (f->level == TM_CULPRIT_GROUP)
         where = "one process group";
-    /* omits long host names */
-    if (where && strlen(where) < WHO_MAX / 2) {
-        append(out, WHO_MAX, " (");
-        append(out, WHO_MAX, where);
-        append(out, WHO_MAX, ")");
-    }
+    const size_t used = strlen(out);
+    if (where && strlen(where) < WHO_MAX / 2) /* omits long host names */
+        snprintf(out + used, WHO_MAX - used, " (%s%s)", where,
+                 f->level == TM_CULPRIT_HOST && inferred ? ", by device numbers" : "");
     free(members);
 }
 

@@ -1,0 +1,59 @@
+/* Rules on problems that no single rank causes, which the replay finds: stages with unequal work,
+ * and hosts with slow transfers. */
+#include <math.h>
+#include <stdio.h>
+
+#include "advice_rules.h"
+#include "analysis/shared/fixes.h"
+#include "analysis/shared/uneven.h"
+
+/* Sets cost and measure to the saving in whatif.item, for a problem that no rank causes. Returns
+ * whether the saving is large enough. */
+static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    for (size_t i = 0; i < items->n_rows; i++)
+        if (tm_fixes_is(items, i, what))
+            out->measure = tm_fixes_saved_pct(items, i);
+    out->cost_ns = llround(out->measure / 100.0 * (double)f->window_ns);
+    return out->measure >= TM_FIX_LEAST_PCT;
+}
+
+void tm_look_uneven_stages(const tm_facts *f, tm_advice *out) {
+    char stages[TM_UNEVEN_MAX], why[TM_UNEVEN_MAX];
+    if (!look_at_item(f, "split", out))
+        return;
+    tm_uneven_text(f->tables, stages);
+    tm_uneven_why(f->tables, why);
+    stages[0] = (char)(stages[0] - 'a' + 'A');
+    snprintf(out->text, sizeof out->text,
+             "Divide the work of the pipeline evenly between its stages.");
+    snprintf(out->evidence, sizeof out->evidence, "%s.%s%s%s", stages, why[0] ? " " : "", why,
+             why[0] ? "." : "");
+}
+
+/* Names the ranks of the hosts with a slow network. */
+static void name_network_ranks(const tm_facts *f, tm_advice *out) {
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
+    tm_rank_text text = tm_rank_text_begin(out->ranks);
+    size_t network = 0;
+    while (network < items->n_rows && !tm_fixes_is(items, network, "network"))
+        network++;
+    for (size_t i = 0; i < ranks->n_rows; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        if (!host->null && tm_fixes_lists_name(items, network, host->value.text))
+            tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
+    }
+    tm_rank_text_end(&text, f->job->n_ranks);
+}
+
+void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
+    char transfers[TM_NETWORK_TEXT_MAX], look[TM_NETWORK_TEXT_MAX];
+    if (!look_at_item(f, "network", out))
+        return;
+    tm_network_text(f->tables, transfers);
+    tm_network_look(f->tables, look);
+    name_network_ranks(f, out);
+    snprintf(out->text, sizeof out->text, "%s.", look);
+    snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
+}
