@@ -26,7 +26,7 @@ typedef struct tm_align_options {
 /**
  * Finds every rank's clock and converts the records of matched operations to the job's clock. Ranks
  * of a host share a clock unless the ends of their collectives show different clocks. Hosts are
- * identified by name, otherwise by device numbers (timeline/hosts.h). Operations that break
+ * identified by name, otherwise by device numbers (identity/hosts.h). Operations that break
  * causality on the fitted clocks become suspect. Suspect operations, and operations between clocks
  * that are not comparable, have no wait. Takes about 200 bytes per rank of the job on each process.
  * Collective: over comm.

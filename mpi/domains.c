@@ -4,10 +4,10 @@
 #include "aligner.h"
 #include "base/median.h"
 #include "base/sorted.h"
+#include "identity/hosts.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/backoff.h"
 #include "mpi/exchange/shuffle.h"
-#include "timeline/hosts.h"
 #include "timeline/metadata.h"
 #include "timeline/trace.h"
 

@@ -5,7 +5,7 @@
 #include <mpi.h>
 
 #include "base/vec.h"
-#include "timeline/hosts.h"
+#include "identity/hosts.h"
 #include "tmerge/timeline.h"
 
 /**

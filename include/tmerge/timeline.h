@@ -611,7 +611,7 @@ typedef struct tm_timeline {
     uint32_t host;               /* name id of the host's name, from the trace, the file name or the
                                     user; TM_NO_NAME if unknown */
     uint32_t inferred_host;      /* name id of the host that follows from the device numbers of all
-                                    ranks (timeline/hosts.h), if `host` is unknown; not stored */
+                                    ranks (identity/hosts.h), if `host` is unknown; not stored */
     uint32_t format;             /* name id of the reader's name */
     int32_t device;              /* device with the most busy time, -1 if there are no GPU events */
     bool truncated;              /* at least one of the rank's traces is truncated */

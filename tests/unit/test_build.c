@@ -623,6 +623,7 @@ TEST(every_name_of_a_timeline_is_visited_and_can_be_replaced) {
     visits v = {0};
     assert_int_equal(t.n_steps, 1); /* the job's only step */
     t.steps[0].name = name_of(&g, "step");
+    t.inferred_host = name_of(&g, "inferred");
     tm_timeline_each_name(&t, see, &v);
     /* Every name except "" is in one field of the timeline: ids 1 to the last. */
     assert_int_equal(v.n, tm_names_count(g.names) - 1);

@@ -163,7 +163,7 @@ static const struct {
                 "device_kind integrity "},
     {"job.rank", " rank host device source format events begin_ns end_ns skipped_events "
                  "repaired_events truncated remarks device_kind unrecognised profiler_error "
-                 "opening_ns "},
+                 "opening_ns host_inferred "},
     {"job.format", " format ranks cannot_tell "},
     {"job.differs", " what value n_ranks ranks "},
     {"job.remark", " rank source remark class count meaning "},
