@@ -30,11 +30,28 @@ static tm_status share(MPI_Comm comm, tm_vec *found, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
+static int taken_owner(const void *record, int n_processes) {
+    return (int)(((const tm_links_taken *)record)->group % (uint64_t)n_processes);
+}
+
+/* Summarises the operations over several hosts, each group on one process. */
+static tm_status collect(const tm_replay_ranks *r, tm_vec *links, tm_vec *members, tm_error *err) {
+    tm_vec own = TM_VEC(tm_links_taken), here = TM_VEC(tm_links_taken);
+    tm_status status = tm_links_collect(r->collectives, host_of, &r->facts, &own, members, err);
+    status = tm_mpi_agree(r->comm, status, err);
+    if (status == TM_OK)
+        status = tm_mpi_shuffle(r->comm, &own, taken_owner, &here, err);
+    if (status == TM_OK)
+        status = tm_mpi_agree(r->comm, tm_links_summarise(&here, links, err), err);
+    tm_vec_free(&own);
+    tm_vec_free(&here);
+    return status;
+}
+
 static tm_status find(const tm_replay_ranks *r, tm_links *out, tm_error *err) {
     tm_vec own[2] = {TM_VEC(tm_links_time), TM_VEC(tm_links_member)};
     tm_vec all[2] = {TM_VEC(tm_links_time), TM_VEC(tm_links_member)};
-    tm_status status = tm_links_collect(r->collectives, host_of, &r->facts, &own[0], &own[1], err);
-    status = tm_mpi_agree(r->comm, status, err);
+    tm_status status = collect(r, &own[0], &own[1], err);
     for (size_t i = 0; i < 2 && status == TM_OK; i++)
         status = tm_mpi_shuffle(r->comm, &own[i], tm_mpi_first_process, &all[i], err);
     if (status == TM_OK)

@@ -43,13 +43,6 @@ static tm_links_class class_of(const tm_comm_record *r, size_t n, size_t n_hosts
                             (int64_t)n_hosts};
 }
 
-/* How long an operation took. */
-typedef struct taken {
-    tm_links_class class;
-    uint64_t group;
-    int64_t ns;
-} taken;
-
 static int by_class(const tm_links_class *x, const tm_links_class *y) {
     int order = tm_order_i64(x->kind, y->kind);
     order = order ? order : tm_order_i64(x->n_ranks, y->n_ranks);
@@ -58,7 +51,7 @@ static int by_class(const tm_links_class *x, const tm_links_class *y) {
 }
 
 static int by_taken(const void *a, const void *b) {
-    const taken *x = a, *y = b;
+    const tm_links_taken *x = a, *y = b;
     int order = by_class(&x->class, &y->class);
     order = order ? order : tm_order_u64(x->group, y->group);
     return order ? order : tm_order_i64(x->ns, y->ns);
@@ -80,9 +73,9 @@ static int64_t shortest(const tm_comm_record *r, size_t n) {
     return ns;
 }
 
-/* Lists all operations that involve several hosts. Lists the hosts of each group once. */
-static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
-                       tm_vec *all, tm_vec *members) {
+/* Lists the hosts of each group once. */
+tm_status tm_links_collect(const tm_collectives *c, tm_links_host_of *host_of, const void *context,
+                           tm_vec *taken, tm_vec *members, tm_error *err) {
     const tm_instance *instances = c->instances.data;
     tm_keys groups = TM_KEYS(uint64_t);
     tm_vec hosts = TM_VEC(int64_t);
@@ -96,27 +89,26 @@ static bool list_taken(const tm_collectives *c, tm_links_host_of *host_of, const
         const size_t n = ok ? list_hosts(r, instances[i].n, host_of, context, hosts.data) : 0;
         if (n < 2)
             continue;
-        const taken one = {class_of(r, instances[i].n, n), r->group, shortest(r, instances[i].n)};
+        const tm_links_taken one = {class_of(r, instances[i].n, n), r->group,
+                                    shortest(r, instances[i].n)};
         if (tm_keys_find(&groups, &r->group) == TM_NO_KEY)
             ok = tm_keys_add(&groups, &r->group) != TM_NO_KEY &&
                  add_members(r->group, hosts.data, n, members);
-        ok = ok && tm_vec_append(all, &one, 1);
+        ok = ok && tm_vec_append(taken, &one, 1);
     }
     tm_keys_free(&groups);
     tm_vec_free(&hosts);
-    return ok;
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
-tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *host_of,
-                           const void *context, tm_vec *links, tm_vec *members, tm_error *err) {
-    tm_vec all = TM_VEC(taken);
-    bool ok = list_taken(collectives, host_of, context, &all, members);
-    const taken *v = all.data;
-    if (all.n > 1)
-        qsort(all.data, all.n, all.size, by_taken);
-    for (size_t i = 0, end; i < all.n && ok; i = end) {
-        for (end = i + 1;
-             end < all.n && v[end].group == v[i].group && by_class(&v[end].class, &v[i].class) == 0;
+tm_status tm_links_summarise(tm_vec *taken, tm_vec *links, tm_error *err) {
+    const tm_links_taken *v = taken->data;
+    bool ok = true;
+    if (taken->n > 1)
+        qsort(taken->data, taken->n, taken->size, by_taken);
+    for (size_t i = 0, end; i < taken->n && ok; i = end) {
+        for (end = i + 1; end < taken->n && v[end].group == v[i].group &&
+                          by_class(&v[end].class, &v[i].class) == 0;
              end++)
             ;
         const size_t n = end - i;
@@ -124,7 +116,6 @@ tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *
                                     v[i + n / 2].ns, v[i + n / 4].ns, v[i + 3 * n / 4].ns};
         ok = n < COUNT_LEAST || tm_vec_append(links, &link, 1);
     }
-    tm_vec_free(&all);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

@@ -13,10 +13,17 @@ typedef struct tm_links_class {
     int64_t kind, bytes, n_ranks, n_hosts;
 } tm_links_class;
 
+/** How long an operation took. Sent as bytes. */
+typedef struct tm_links_taken {
+    tm_links_class class;
+    uint64_t group; /* as in tm_comm_record */
+    int64_t ns;
+} tm_links_taken;
+
 /** Times of the operations of one class in a group. Sent as bytes. */
 typedef struct tm_links_time {
     tm_links_class class;
-    uint64_t group;                     /* as in tm_comm_record */
+    uint64_t group;
     int64_t count, ns, low_ns, high_ns; /* ns: median; low_ns, high_ns: quartiles */
 } tm_links_time;
 
@@ -48,15 +55,24 @@ void tm_links_free(tm_links *network);
 typedef uint32_t tm_links_host_of(const void *context, int64_t rank);
 
 /**
- * Summarises the complete operations over several hosts that this process matched.
+ * Lists the complete operations over several hosts that this process matched.
  *
- * @param links    vector of tm_links_time; this function appends to it
+ * @param taken    vector of tm_links_taken; this function appends to it
  * @param members  vector of tm_links_member; this function appends to it
  * @return         TM_OK; TM_ERR_FAULT
  */
 tm_status tm_links_collect(const tm_collectives *collectives, tm_links_host_of *host_of,
-                           const void *context, tm_vec *links, tm_vec *members,
+                           const void *context, tm_vec *taken, tm_vec *members,
                            tm_error *err) TM_MUST_CHECK;
+
+/**
+ * Summarises the operations of groups. All operations of a group must be here.
+ *
+ * @param taken  vector of tm_links_taken; this function sorts it
+ * @param links  vector of tm_links_time; this function appends to it
+ * @return       TM_OK; TM_ERR_FAULT
+ */
+tm_status tm_links_summarise(tm_vec *taken, tm_vec *links, tm_error *err) TM_MUST_CHECK;
 
 /**
  * Finds the host whose transfers are slow. A class is compared if it has groups with the host and
