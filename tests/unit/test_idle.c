@@ -185,12 +185,12 @@ TEST(the_event_that_was_launched_first_ends_a_gap) {
 }
 
 /* Gap [10, 30009) is 29,999 ns long: short. [30010, 60010) is 30,000 long: not short. The call for
- * [60011, 60021) begins with the gap: queued. That for [60022, 60032) begins 1 ns later: the
- * host's. */
+ * [60011, 60021) ends with the gap's start: queued. That for [60022, 60032) ends 1 ns later: the
+ * host's. It began before the gap, so by HTA's rule (idle.stream) it was queued. */
 TEST(limits_of_causes_are_exact) {
     static const event_spec events[] = {
         CALL("c", 0, 1, 1),          CALL("c", 1, 1, 2),          CALL("c", 2, 1, 3),
-        CALL("c", 60011, 1, 4),      CALL("c", 60023, 1, 5),      KERNEL("k", 9, 1, 1, 7),
+        CALL("c", 60010, 1, 4),      CALL("c", 60021, 2, 5),      KERNEL("k", 9, 1, 1, 7),
         KERNEL("k", 30009, 1, 2, 7), KERNEL("k", 60010, 1, 3, 7), KERNEL("k", 60021, 1, 4, 7),
         KERNEL("k", 60032, 1, 5, 7),
     };
@@ -199,13 +199,51 @@ TEST(limits_of_causes_are_exact) {
          "other_ns=30000 input_ns=0 host_comm_ns=0 alloc_ns=0 sync_ns=0 host_work_ns=10 gaps=4 "
          "longest_ns=30000 turns_ns=null queued_ns=30000")};
     static const char *const streams[] = {("rank=0 device=0 stream=7 events=5 idle_ns=60019 "
-                                           "host_wait_ns=10 kernel_wait_ns=30009 other_ns=30000")};
+                                           "host_wait_ns=0 kernel_wait_ns=30019 other_ns=30000")};
     small_job j = open_job();
     add_rank(&j, 0, events, COUNT(events));
     finish_job(&j);
     CHECK_ROWS(&j, "idle.rank", ranks);
     CHECK_ROWS(&j, "idle.stream", streams);
     close_job(&j);
+}
+
+/* The GPU runs out of work at 20 and continues with b. The cases differ in b's launch call and in
+ * what b is. Only a call that is known to have submitted b before 20 makes the gap the GPU's. If a
+ * and b are one graph, its call lasts from 0 to 12 ns after b begins. */
+TEST(a_gap_is_the_hosts_if_the_launch_ended_in_it) {
+    static const struct {
+        tm_category category;
+        int64_t b_ns, call_ns, launched_by; /* call 2 begins at 12 */
+        const char *cause;
+    } cases[] = {
+        {TM_CAT_KERNEL, 30, 8, 2, "kernel_wait"},    /* the call ends with a */
+        {TM_CAT_KERNEL, 30, 9, 2, "host_work"},      /* and 1 ns later */
+        {TM_CAT_KERNEL, 30, 30, 2, "host_work"},     /* b starts before its call returns */
+        {TM_CAT_KERNEL, 30019, 0, 1, "kernel_wait"}, /* a graph that starts in its call */
+        {TM_CAT_KERNEL, 30020, 0, 1, "host_work"},   /* and is submitted in pieces */
+        {TM_CAT_MEMCPY, 40, 28, 2, "host_work"},     /* 8 ns of waiting, 12 of other work */
+        {TM_CAT_MEMCPY, 40, 29, 2, "kernel_wait"},   /* the call returns after the copy starts */
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const event_spec events[] = {
+            CALL("c", 0, cases[i].launched_by == 1 ? cases[i].b_ns + 12 : 2, 1),
+            CALL(cases[i].category == TM_CAT_MEMCPY ? "cudaMemcpyAsync" : "c", 12, cases[i].call_ns,
+                 2),
+            KERNEL("a", 10, 10, 1, 7),
+            {cases[i].category, "b", cases[i].b_ns, 10, cases[i].launched_by, 7, 0, NULL,
+             TM_DURATION},
+        };
+        small_job j = open_job();
+        add_rank(&j, 0, events, COUNT(events));
+        finish_job(&j);
+        const tm_table *gaps = tm_tables_find(&j.tables, "idle.gap"),
+                       *launches = tm_tables_find(&j.tables, "launches.rank");
+        assert_string_equal(tm_table_cell(gaps, 0, "cause")->value.text, cases[i].cause);
+        assert_int_equal(tm_table_cell(launches, 0, "host_bound_events")->value.i,
+                         strcmp(cases[i].cause, "host_work") == 0);
+        close_job(&j);
+    }
 }
 
 /* Kernels of 1 ns at 0, 11, 24, 39, ... leave gaps of 10, 12, ..., 34 ns. A rank keeps the longest

@@ -18,8 +18,9 @@
  *   queue:    15 + 28 + 28 + 15 + 17 (call to begin) = 103 over the window [15, 100) = 85: 1.21...
  *             Maximum 2: at 12, calls 1 and 2 were made and no kernel has begun; at 80, the graph
  *             with two kernels is launched, and 1, 2 and 3 have begun.
- *   bound:    2 and 3 were called before the previous kernel ended. The graph was called at 80,
- *             after 70, but its second kernel follows its first: 1 of 5. 1 has nothing before it.
+ *   bound:    2's call ended before the previous kernel did; 3's began before, and ended after its
+ *             copy began. The graph was called at 80, after 70, but its second kernel follows its
+ *             first: 1 of 5. 1 has nothing before it.
  *   short:    kernel < call: 1: 20 < 10 no; 2: 4 < 8 yes; 3: 20 < 38 yes. The graph does not
  *             count: 2 in all */
 static const event_spec rank_0[] = {

@@ -42,8 +42,10 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
         {"host_wait_ns", TM_INT, "ns",
          "Idle time in which the GPU had no queued work, because the host launched late: input_ns "
          "+ host_comm_ns + alloc_ns + sync_ns + host_work_ns. A gap counts if the call that "
-         "launched its next event began within the gap. It also counts if this event is a kernel, "
-         "and the call covers at least 30 us of the gap. Of the time after the end of the call, "
+         "launched its next event ended after the start of the gap, because work is queued when "
+         "its call ends. There are two exceptions. If the call ended after its copy or set had "
+         "started, the call must have begun in the gap. If the call is of a graph that had "
+         "started, it must cover at least 30 us of the gap. Of the time after the end of the call, "
          "only about the first 30 us count (see part 2 of other_ns)."},
     [R_KERNEL_WAIT] =
         {"kernel_wait_ns", TM_INT, "ns",
@@ -72,8 +74,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "Part of host_wait_ns in gaps that began while the host was in a call that waits or may "
          "wait for the GPU (a synchronisation, a copy, an allocation): the queue was empty when "
          "the call returned. Does not include input_ns, host_comm_ns and alloc_ns. A gap counts "
-         "for at most the duration of the call. If the call allocates, frees or loads code, the "
-         "gap counts for at most the time from the start of the call to the start of the gap."},
+         "for at most the duration of the call. If the call allocates, frees or loads code, or "
+         "launched the copy after the gap, the gap counts for at most the time from the start of "
+         "the call to the start of the gap."},
     [R_HOST_WORK] = {"host_work_ns", TM_INT, "ns",
                      "Rest of host_wait_ns: the host launched late, because it did other work or "
                      "was in a call that does not wait for the GPU."},

@@ -5,6 +5,7 @@
 
 #include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
+#include "analysis/shared/gaps.h"
 #include "api_calls.h"
 #include "base/median.h"
 #include "base/sums.h"
@@ -69,8 +70,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [MAX_QUEUE] = {"max_queue", TM_INT, "",
                    "Largest number of events on a stream that were launched but had not started."},
     [HOST_BOUND] = {"host_bound_events", TM_INT, "",
-                    "Number of events whose stream had nothing queued: their launch call began "
-                    "after the previous event on the stream had ended."},
+                    "Number of events whose stream had nothing queued: their launch call ended "
+                    "after the previous event on the stream, with the exceptions of "
+                    "idle.rank.host_wait_ns."},
     [HOST_BOUND_PCT] = {"host_bound_pct", TM_REAL, "%",
                         "Share of events whose stream had nothing queued: 100 host_bound_events / "
                         "events. Near 100, the host sets the pace."},
@@ -180,7 +182,8 @@ static void count_queue(tally *t, size_t n) {
 /* Counts the events of a stream. Each stream has its own queue. */
 static void count_stream(tally *t, const tm_track *track) {
     const tm_timeline *timeline = t->timeline;
-    int64_t ended = INT64_MAX; /* INT64_MAX: no previous event */
+    int64_t ended = INT64_MAX;     /* INT64_MAX: no previous event */
+    uint32_t before = TM_NO_EVENT; /* the call that launched the previous event */
     size_t n = 0;
     for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)
@@ -191,11 +194,12 @@ static void count_stream(tally *t, const tm_track *track) {
             t->unlinked++;
         } else {
             count_event(t, row, call);
-            t->host_bound += timeline->begin_ns[call] > ended;
+            t->host_bound += tm_queue_was_empty(timeline, row, before, ended);
             t->launched[n] = timeline->begin_ns[call];
             t->begun[n++] = timeline->begin_ns[row];
         }
         ended = ended == INT64_MAX || end > ended ? end : ended;
+        before = call;
     }
     count_queue(t, n);
 }

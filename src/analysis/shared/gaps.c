@@ -5,7 +5,8 @@
 #include "lost.h"
 #include "timeline/host_comm.h"
 
-/* Returns whether an event's launch call is known and began after the gap had started. */
+/* Returns whether an event's launch call is known and began after the gap had started (HTA's rule).
+ */
 static bool launched_late(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
     uint32_t call = timeline->launch[row];
     return call != TM_NO_EVENT && timeline->begin_ns[call] > gap_begin_ns;
@@ -17,15 +18,19 @@ tm_idle_cause tm_idle_cause_of(const tm_timeline *timeline, size_t row, int64_t 
     return length_ns < TM_SHORT_GAP_NS ? TM_IDLE_KERNEL : TM_IDLE_OTHER;
 }
 
-/* Returns whether a kernel's launch call was still running long after the start of the gap. Such a
- * call queues the kernel only when it returns. For example, a first launch may load code. */
-static bool launched_slowly(const tm_timeline *timeline, size_t row, int64_t gap_begin_ns) {
-    uint32_t call = timeline->launch[row];
-    if (call == TM_NO_EVENT || timeline->role[row] == TM_ROLE_MEMORY)
+bool tm_queue_was_empty(const tm_timeline *timeline, size_t row, uint32_t call_before,
+                        int64_t since_ns) {
+    const uint32_t call = timeline->launch[row];
+    if (launched_late(timeline, row, since_ns))
+        return true;
+    if (call == TM_NO_EVENT)
         return false;
-    const int64_t begin_ns = timeline->begin_ns[row];
     const int64_t end_ns = timeline->begin_ns[call] + timeline->duration_ns[call];
-    return (end_ns < begin_ns ? end_ns : begin_ns) - gap_begin_ns >= TM_SHORT_GAP_NS;
+    const int64_t begin_ns = timeline->begin_ns[row];
+    if (end_ns > begin_ns && timeline->role[row] == TM_ROLE_MEMORY)
+        return false;
+    const int64_t in_call_ns = (end_ns < begin_ns ? end_ns : begin_ns) - since_ns;
+    return in_call_ns >= (call == call_before ? TM_SHORT_GAP_NS : 1);
 }
 
 /* Returns the shortest time from the end of a launch call to the start of its GPU event [ns]; 0 if
@@ -93,9 +98,15 @@ static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     return gap;
 }
 
+static void set_next(const tm_timeline *timeline, tm_gap *gap, uint32_t row, uint32_t call_before) {
+    gap->next = row;
+    gap->host = tm_queue_was_empty(timeline, row, call_before, gap->begin_ns);
+}
+
 /* Finds the events of a stream that end gaps. Events and gaps are sorted by time. */
 static void find_next_events(const tm_timeline *timeline, const tm_track *track, tm_vec *found) {
     tm_gap *gap = found->data, *end = gap + found->n;
+    uint32_t before = TM_NO_EVENT;
     for (uint32_t row = track->first; row < track->first + track->count; row++) {
         if (timeline->role[row] == TM_ROLE_NONE)
             continue;
@@ -104,7 +115,8 @@ static void find_next_events(const tm_timeline *timeline, const tm_track *track,
             return;
         /* several streams may resume at the same time */
         if (gap->end_ns == timeline->begin_ns[row] && comes_first(timeline, row, gap->next))
-            gap->next = row;
+            set_next(timeline, gap, row, before);
+        before = timeline->launch[row];
     }
 }
 
@@ -117,8 +129,20 @@ static const tm_interval *stretch_at(const tm_intervals *set, int64_t ns, size_t
     return *next < set->n && v[*next].begin_ns < ns ? &v[*next] : NULL;
 }
 
-/* Sets waited_ns, host and held_ns of each gap. A call in may_sync first waits and then does other
- * work, so its wait ended at the start of the gap or earlier. */
+/* Returns how long the host had waited for the GPU in a call in which a gap began. A call in
+ * may_sync first waits and then does other work, so its wait ended at the start of the gap or
+ * earlier. So does the call of the copy that ends the gap. */
+static int64_t waited_in(const tm_timeline *timeline, const tm_gap *gap, const tm_interval *sync,
+                         const tm_interval *may) {
+    const uint32_t next = gap->next;
+    const bool own = next != TM_NO_EVENT && timeline->role[next] == TM_ROLE_MEMORY &&
+                     !launched_late(timeline, next, gap->begin_ns);
+    if (sync)
+        return (own ? gap->begin_ns : sync->end_ns) - sync->begin_ns;
+    return may ? gap->begin_ns - may->begin_ns : 0;
+}
+
+/* Sets waited_ns and held_ns of each gap. */
 static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_vec *found) {
     size_t next_sync = 0, next_may = 0;
     int64_t lag_ns = -1; /* computed only if needed, because it takes a pass over all events */
@@ -126,12 +150,7 @@ static void mark_gaps(const tm_timeline *timeline, const tm_host_time *host, tm_
         tm_gap *gap = (tm_gap *)found->data + i;
         const tm_interval *sync = stretch_at(&host->sync, gap->begin_ns, &next_sync);
         const tm_interval *may = stretch_at(&host->may_sync, gap->begin_ns, &next_may);
-        gap->waited_ns = sync  ? sync->end_ns - sync->begin_ns
-                         : may ? gap->begin_ns - may->begin_ns
-                               : 0;
-        gap->host =
-            gap->next != TM_NO_EVENT && (launched_late(timeline, gap->next, gap->begin_ns) ||
-                                         launched_slowly(timeline, gap->next, gap->begin_ns));
+        gap->waited_ns = waited_in(timeline, gap, sync, may);
         gap->held_ns = gap->host ? held_of(timeline, gap->next, gap->begin_ns) : 0;
         if (gap->held_ns > 0) {
             lag_ns = lag_ns < 0 ? least_lag(timeline) : lag_ns;

@@ -9,8 +9,8 @@
 #define TM_SHORT_GAP_NS 30000
 
 typedef enum tm_idle_cause {
-    TM_IDLE_HOST,  /* the queue was empty: the next event was launched after the gap started */
-    TM_IDLE_INPUT, /* like TM_IDLE_HOST, while the host waited for the next batch */
+    TM_IDLE_HOST,          /* the queue was empty when the gap started (tm_queue_was_empty) */
+    TM_IDLE_INPUT,         /* like TM_IDLE_HOST, while the host waited for the next batch */
     TM_IDLE_COMMUNICATION, /* like TM_IDLE_HOST, while the host was in a communication call */
     TM_IDLE_ALLOCATION,    /* like TM_IDLE_HOST, while the host allocated or freed memory or loaded
                               code */
@@ -60,6 +60,19 @@ static inline bool tm_copy_held_host(const tm_timeline *timeline, uint32_t copy)
     return call != TM_NO_EVENT && timeline->begin_ns[call] + timeline->duration_ns[call] >
                                       timeline->begin_ns[copy] + timeline->duration_ns[copy] / 2;
 }
+
+/**
+ * Returns whether the queue of a stream or device was empty at a time, because the call that
+ * launched its next event had not yet submitted it. A call submits a kernel shortly before it
+ * returns, so the queue was empty if the call returned later. There are two exceptions. A call may
+ * block until its copy is done, so it must have returned before the copy started. A graph's call
+ * has submitted the graph once its first event starts, unless the call then covers TM_SHORT_GAP_NS
+ * of a gap, because it submits the graph in pieces.
+ *
+ * @param call_before  the call that launched the event before on the stream, or TM_NO_EVENT
+ */
+bool tm_queue_was_empty(const tm_timeline *timeline, size_t row, uint32_t call_before,
+                        int64_t since_ns);
 
 /** Finds the gaps of a rank. The caller frees them with tm_gaps_free, also on failure. Returns
  * TM_OK; TM_ERR_FAULT. */
