@@ -133,11 +133,15 @@ static const trial trials[] = {
     {{WITHIN(12, 2000, 0.0005, 5, 6), WITHIN(15, 3000, 0.0005, 6, 6)},
      .verdict = TM_VERDICT_SEVERAL,
      .found = {{RANK, 15, EPISODE, SURE, 3000, 51}, {RANK, 12, EPISODE, SURE, 2000, 42}}},
-    /* 2 of 20 operations have half of the 1,000 ns of waiting. 2 are more than a tenth of 19. */
-    {.heavy = {{300, 12, 5}, {200, 12, 6}, {100, 13, 6}},
+    /* 2 of 20 operations have half of the 1,000 ns of waiting. 2 are more than a tenth of 19. They
+     * are no event if a third waits at most a fifth less than 200. */
+    {.heavy = {{300, 12, 5}, {200, 12, 6}, {159, 13, 6}},
      .n_waits = 20,
      .verdict = TM_VERDICT_EVENT,
      .found = {{RANK, 12, EVENT, LIKELY, 0, 500}}},
+    {.heavy = {{300, 12, 5}, {200, 12, 6}, {160, 13, 6}},
+     .n_waits = 20,
+     .verdict = TM_VERDICT_NONE},
     {.heavy = {{300, 12, 5}, {200, 12, 6}}, .n_waits = 19, .verdict = TM_VERDICT_NONE},
     {.heavy = {{300, 12, 5}, {199, 12, 6}}, .n_waits = 20, .verdict = TM_VERDICT_NONE},
     /* At most 5 operations count. If they are of several ranks, no rank is named. */

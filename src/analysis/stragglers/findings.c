@@ -400,26 +400,39 @@ static void find_alternation(tm_vec *all) {
         v[0].shape = v[1].shape = TM_SHAPE_ALTERNATION;
 }
 
-/* Finds the smallest number of operations that have half of all waiting. These operations are an
- * event if they are at most 5, and at most a tenth of all operations. */
+/* Adds an operation to an event. */
+static void add_heavy(tm_finding *f, const tm_heavy *h) {
+    f->rank = f->units == 0 || f->rank == h->last_rank ? h->last_rank : -1;
+    f->from = f->units == 0 || h->step < f->from ? h->step : f->from;
+    f->to = f->units == 0 || h->step > f->to ? h->step : f->to;
+    f->caused_ns = tm_sum(f->caused_ns, h->wait_ns);
+    f->units++;
+}
+
+/* Returns whether one operation waits at most a fifth less than another. Then it is as unusual. */
+static bool is_as_heavy(const tm_heavy *h, const tm_heavy *other) {
+    return h->wait_ns >= other->wait_ns - other->wait_ns / 5;
+}
+
+/* Finds the smallest number of operations that have half of all waiting, and the others that wait
+ * about as long. These operations are an event if they are at most 5, and at most a tenth of all
+ * operations. */
 static bool find_event(const tm_findings_input *in, tm_finding *out) {
-    enum { OPERATIONS_MOST = 5 };
     tm_finding f = {.shape = TM_SHAPE_EVENT, .rank = -1, .n_members = 1, .p = 1.0};
-    int64_t most = in->n_waits / 10 < OPERATIONS_MOST ? in->n_waits / 10 : OPERATIONS_MOST;
-    for (size_t i = 0; i < in->n_heavy && (int64_t)i < most; i++) {
-        const tm_heavy *h = &in->heavy[i];
-        f.rank = i == 0 || f.rank == h->last_rank ? h->last_rank : -1;
-        f.from = i == 0 || h->step < f.from ? h->step : f.from;
-        f.to = i == 0 || h->step > f.to ? h->step : f.to;
-        f.caused_ns = tm_sum(f.caused_ns, h->wait_ns);
-        f.units++;
-        if (in->blames->wait_ns > 0 && f.caused_ns >= in->blames->wait_ns - f.caused_ns) {
-            f.caused_share = (double)f.caused_ns / (double)in->blames->wait_ns;
-            *out = f;
-            return true;
-        }
+    const int64_t all_ns = in->blames->wait_ns;
+    const int64_t most =
+        in->n_waits / 10 < TM_EVENT_MOST ? in->n_waits / 10 : (int64_t)TM_EVENT_MOST;
+    for (size_t i = 0; i < in->n_heavy; i++) {
+        const bool half = all_ns > 0 && f.caused_ns >= all_ns - f.caused_ns;
+        if (half && !is_as_heavy(&in->heavy[i], &in->heavy[i - 1]))
+            break;
+        add_heavy(&f, &in->heavy[i]);
     }
-    return false;
+    if (all_ns <= 0 || f.caused_ns < all_ns - f.caused_ns || f.units > most)
+        return false;
+    f.caused_share = (double)f.caused_ns / (double)all_ns;
+    *out = f;
+    return true;
 }
 
 /* Computes the pipeline's bubble and its ideal. Rounds the number of micro-batches, because a

@@ -55,6 +55,9 @@ typedef struct tm_finding {
     double saved_pct;
 } tm_finding;
 
+/** Maximum number of operations of an event. */
+enum { TM_EVENT_MOST = 5 };
+
 /** An operation that is among those with the longest waits. */
 typedef struct tm_heavy {
     int64_t wait_ns;   /* sum of the waits of all members */
@@ -71,7 +74,8 @@ typedef struct tm_findings {
     double most_pct;  /* largest excess of any rank, named or not [% of the steps] */
     double least_p;   /* minimum p of any rank; 1 if nothing could be tested */
     bool tested;      /* whether a group had enough data for a test */
-    /* smallest number of operations that have half of all waiting; 0 if it is large */
+    /* smallest number of operations that have half of all waiting, with those that wait about as
+     * long; 0 if it is large */
     int64_t few;
     /* recorded and ideal bubble, as shares of the windows; 0 without a pipeline */
     double bubble, ideal;
@@ -99,7 +103,8 @@ typedef struct tm_findings_input {
     const tm_suspect *suspects;   /* [n_suspects] the suspects of all groups */
     const tm_standing *standings; /* [n_standings] of all groups */
     size_t n_suspects, n_standings;
-    /* [n_heavy] operations of the job with the longest waits, longest first */
+    /* [n_heavy] operations of the job with the longest waits, longest first; more than
+     * TM_EVENT_MOST if there are more */
     const tm_heavy *heavy;
     size_t n_heavy;
     int64_t n_waits; /* number of the job's operations that have waits */
@@ -137,8 +142,9 @@ typedef struct tm_findings_input {
  * keep ranks from computing. Its ideal is (p - 1) / (m + p - 1) for p stages and m micro-batches.
  * The number of micro-batches is the number of transfers from a rank of the first stage in a step.
  *
- * If there is neither a finding nor a bubble, there may be an event: at most 5 operations, and at
- * most 10 % of all operations, that have half of all waiting.
+ * If there is neither a finding nor a bubble, there may be an event: at most TM_EVENT_MOST
+ * operations, and at most 10 % of all operations, that have half of all waiting. No other operation
+ * waits about as long (at most a fifth less than the one before in the order of waits).
  *
  * @param out  its vector must be initialised
  * @return     TM_OK; TM_ERR_FAULT

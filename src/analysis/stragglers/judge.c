@@ -8,7 +8,8 @@
 #include "base/sums.h"
 #include "compared.h"
 
-enum { HEAVY_MOST = 5 };
+/* One more than an event has, to see whether it stands out. */
+enum { HEAVY_MOST = TM_EVENT_MOST + 1 };
 
 static const tm_column heavy_columns[] = {
     {"place", TM_INT, "",

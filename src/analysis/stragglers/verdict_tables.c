@@ -47,7 +47,8 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                  "When the rank is late. throughout: in all units. episode: in a contiguous window "
                  "of under 80 % of the units; outside of it, the rank is less than half as late. "
                  "alternation: one of two episodes that do not overlap. event: no rank stands out, "
-                 "but at most 5 operations (and at most a tenth of all) have half of all waiting. "
+                 "but at most 5 operations (and at most a tenth of all) have half of all waiting, "
+                 "and no other operation waits about as long. "
                  "bubble: no rank stands out, but ranks wait for transfers between pipeline stages "
                  "for at least 1 % of their windows."},
     [F_FROM] = {"from", TM_INT, "",
