@@ -19,6 +19,18 @@ double tm_fixes_saved_pct(const tm_table *items, size_t row) {
     return cell->null ? 0.0 : cell->value.r;
 }
 
+size_t tm_fixes_plan(const tm_table *items) {
+    size_t found = items->n_rows, n_ranks = 0;
+    for (size_t i = 0; i < items->n_rows; i++)
+        n_ranks += tm_fixes_is(items, i, "rank");
+    for (size_t i = 0; i < items->n_rows; i++) {
+        const size_t held = (size_t)tm_table_cell(items, i, "ranks")->value.i;
+        if (tm_fixes_is(items, i, "plan") && (held <= 1 || n_ranks == 0 || 2 * held <= n_ranks))
+            found = i;
+    }
+    return found;
+}
+
 tm_fixes tm_fixes_read(const tm_tables *tables) {
     const tm_table *job = tm_tables_find(tables, "whatif.job");
     tm_fixes f = {.items = tm_tables_find(tables, "whatif.item"),
@@ -34,6 +46,9 @@ tm_fixes tm_fixes_read(const tm_tables *tables) {
         if (one || tm_fixes_is(f.items, i, "plan"))
             f.stake_pct = fmax(f.stake_pct, tm_fixes_saved_pct(f.items, i));
     }
+    const size_t plan = f.known ? tm_fixes_plan(f.items) : 0;
+    if (f.known && plan < f.items->n_rows)
+        f.plan_pct = tm_fixes_saved_pct(f.items, plan);
     return f;
 }
 

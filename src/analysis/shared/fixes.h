@@ -15,6 +15,7 @@ typedef struct tm_fixes {
     bool known;                    /* whether the replay shows how ranks delay one another */
     bool sure;        /* whether, in addition, unexplained time cannot change the result */
     double most_pct;  /* largest saving from fixing a single rank or host [% of a step] */
+    double plan_pct;  /* saving of the plan (tm_fixes_plan); 0 if there is none [% of a step] */
     double stake_pct; /* largest saving from fixing a rank, a host or any set of ranks that was
                          tried [% of a step] */
 } tm_fixes;
@@ -33,6 +34,9 @@ bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
 
 /** Returns whether a name is in the list of names of a row: "host3, host4". */
 bool tm_fixes_lists_name(const tm_table *items, size_t row, const char *name);
+/** Returns the last row of the plan that lists at most half of all ranks, or a single rank; n_rows
+ * if there is none. Longer lists do not single out any rank. */
+size_t tm_fixes_plan(const tm_table *items);
 
 /** Returns the row of the pipeline stage that has exactly the ranks of a plan; n_rows if there is
  * none. */

@@ -37,21 +37,6 @@ static bool is_sure(const topic *t, size_t item) {
     return !cell->null && cell->value.i != 0;
 }
 
-/* Returns the last row of the plan that lists at most half of all ranks, or a single rank; n_rows
- * if there is none. Longer lists do not single out any rank. */
-static size_t find_plan(const topic *t) {
-    size_t found = t->items->n_rows, n_ranks = 0;
-    for (size_t i = 0; i < t->items->n_rows; i++)
-        n_ranks += is_text(t->items, i, "what", "rank");
-    for (size_t i = 0; i < t->items->n_rows; i++) {
-        const size_t held = (size_t)tm_table_cell(t->items, i, "ranks")->value.i;
-        if (is_text(t->items, i, "what", "plan") &&
-            (held <= 1 || n_ranks == 0 || 2 * held <= n_ranks))
-            found = i;
-    }
-    return found;
-}
-
 /* Writes a text such as "1.2 % of a step (0.64 ms)". Chooses a unit of time that also suits row @p
  * beside, unless that is n_rows. */
 static void amount_text(const topic *t, size_t item, size_t beside, char *out, size_t size) {
@@ -235,7 +220,7 @@ static size_t best_kind(const topic *t) {
 /* Returns the row of the plan if it saves enough; otherwise n_rows. Also returns n_rows if ranks
  * are missing, because these may be as late as the ranks of the plan. */
 static size_t worth_plan(const topic *t) {
-    const size_t plan = find_plan(t), none = t->items->n_rows;
+    const size_t plan = tm_fixes_plan(t->items), none = t->items->n_rows;
     return plan < none && !is_text(t->job, 0, "doubt", "missing_ranks") &&
                    saved_pct(t, plan) >= TM_FIX_LEAST_PCT
                ? plan
@@ -283,7 +268,7 @@ static bool lacks_peers(const topic *t) {
 /* Writes which other fix is worth it, or that no fix is.
  * @param rank_tried  whether the previous sentence was about fixing ranks */
 static void instead_text(const topic *t, bool rank_tried, char *out, size_t size) {
-    size_t kind = best_kind(t), plan = find_plan(t);
+    size_t kind = best_kind(t), plan = tm_fixes_plan(t->items);
     /* In traces of operations, waits are unknown, so only the plan shows which ranks to look at. */
     rank_tried =
         rank_tried || (t->operations && plan < t->items->n_rows &&
@@ -496,7 +481,8 @@ int64_t tm_savings_first(const tm_tables *tables) {
     topic t;
     if (!open_topic(tables, &t))
         return -1;
-    const size_t plan = find_plan(&t), lead = tm_savings_lead(tables).kind, none = t.items->n_rows;
+    const size_t plan = tm_fixes_plan(t.items), lead = tm_savings_lead(tables).kind,
+                 none = t.items->n_rows;
     const bool said =
         lead < none ? !is_nobody(&t, lead) && worth_plan(&t) < none : plan_is_more(&t, plan);
     return said ? strtoll(tm_table_cell(t.items, plan, "name")->value.text, NULL, 10) : -1;
@@ -528,7 +514,7 @@ static bool saves_more(const topic *t, size_t plan, size_t item) {
  * @param it    name of these ranks in the sentence */
 static void named_text(const topic *t, size_t item, const char *it, char *out, size_t size) {
     char saves[192], because[160], more[224] = "";
-    const size_t plan = find_plan(t);
+    const size_t plan = tm_fixes_plan(t->items);
     const bool nearly = plan < t->items->n_rows && saves_more(t, plan, item);
     because_text(t, item, because, sizeof because);
     saves_text(t, item, nearly ? plan : t->items->n_rows, saves, sizeof saves);

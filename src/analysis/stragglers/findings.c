@@ -409,9 +409,11 @@ static void add_heavy(tm_finding *f, const tm_heavy *h) {
     f->units++;
 }
 
-/* Returns whether one operation waits at most a fifth less than another. Then it is as unusual. */
-static bool is_as_heavy(const tm_heavy *h, const tm_heavy *other) {
-    return h->wait_ns >= other->wait_ns - other->wait_ns / 5;
+/* Returns whether an operation waits at most a fifth less than the mean of an event. Then it is as
+ * unusual. */
+static bool is_as_heavy(const tm_heavy *h, const tm_finding *event) {
+    const int64_t mean_ns = event->caused_ns / event->units;
+    return h->wait_ns >= mean_ns - mean_ns / 5;
 }
 
 /* Finds the smallest number of operations that have half of all waiting, and the others that wait
@@ -422,13 +424,12 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     const int64_t all_ns = in->blames->wait_ns;
     const int64_t most =
         in->n_waits / 10 < TM_EVENT_MOST ? in->n_waits / 10 : (int64_t)TM_EVENT_MOST;
-    for (size_t i = 0; i < in->n_heavy; i++) {
-        const bool half = all_ns > 0 && f.caused_ns >= all_ns - f.caused_ns;
-        if (half && !is_as_heavy(&in->heavy[i], &in->heavy[i - 1]))
-            break;
+    bool half = false;
+    for (size_t i = 0; i < in->n_heavy && !(half && !is_as_heavy(&in->heavy[i], &f)); i++) {
         add_heavy(&f, &in->heavy[i]);
+        half = all_ns > 0 && f.caused_ns >= all_ns - f.caused_ns;
     }
-    if (all_ns <= 0 || f.caused_ns < all_ns - f.caused_ns || f.units > most)
+    if (!half || f.units > most)
         return false;
     f.caused_share = (double)f.caused_ns / (double)all_ns;
     *out = f;
@@ -504,6 +505,11 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
     return out->all.n > 0 || tm_vec_append(&out->all, &event, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+/* Returns whether fixing a rank, a host, or a plan of at most half of the ranks saves little. */
+static bool fixes_little(const tm_fixes *fixes) {
+    return fmax(fixes->most_pct, fixes->plan_pct) < TM_FIX_LEAST_PCT;
+}
+
 tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findings *found) {
     static const tm_verdict_kind one[] = {
         [TM_SHAPE_THROUGHOUT] = TM_VERDICT_PERSISTENT,   [TM_SHAPE_EPISODE] = TM_VERDICT_EPISODE,
@@ -517,10 +523,9 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return one[first->shape];
     /* Ranks are cleared only if nearly all communication was compared, and at least half was in
      * groups that cannot have more ranks. */
-    bool cleared =
-        tm_waits_little(in->blames->wait_ns, in->window_ns) ||
-        (found->tested && (in->fixes.known ? in->fixes.most_pct < TM_FIX_LEAST_PCT && !found->open
-                                           : found->most_pct < EXCESS_LEAST_PCT));
+    bool cleared = tm_waits_little(in->blames->wait_ns, in->window_ns) ||
+                   (found->tested && (in->fixes.known ? fixes_little(&in->fixes) && !found->open
+                                                      : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
               in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;

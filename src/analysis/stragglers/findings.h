@@ -144,7 +144,7 @@ typedef struct tm_findings_input {
  *
  * If there is neither a finding nor a bubble, there may be an event: at most TM_EVENT_MOST
  * operations, and at most 10 % of all operations, that have half of all waiting. No other operation
- * waits about as long (at most a fifth less than the one before in the order of waits).
+ * waits about as long, i.e. at most a fifth less than their mean.
  *
  * @param out  its vector must be initialised
  * @return     TM_OK; TM_ERR_FAULT

@@ -128,8 +128,9 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
          "Summary of the findings in stragglers.finding. persistent, episode, event, bubble: there "
          "is a single finding, with this shape (persistent: shape throughout). alternating: two "
          "findings that do not overlap. several: more findings. none: there is no finding, and "
-         "either all waits are under 1 % of all windows, or no rank's excess (with a replay: no "
-         "rank's saving) reaches 1 % of the steps. inconclusive: all other cases, also if over 5 % "
+         "either all waits are under 1 % of all windows, or no rank's excess reaches 1 % of the "
+         "steps (with a replay: neither the saving of a rank nor that of the plan in whatif.item "
+         "for at most half of the ranks). inconclusive: all other cases, also if over 5 % "
          "of the data is in doubt (job.integrity). Null if nothing can be compared."},
     [J_RANK] = {"rank", TM_INT, "",
                 "Rank that the first finding names; for a host or group, its lowest rank. Null if "
