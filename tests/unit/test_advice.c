@@ -869,19 +869,22 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "may be chance. Rank 2 computes 90 ns (10 %) more than the mean.", "Give rank"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
-         "max_rank=2; stragglers.rank rank=2 relative_speed=0.94;",
-         "the GPU of rank 2", "Give rank"},
-        /* the saving in the text is that of fixing only this rank if it is at least 1 % */
+         "max_rank=2; stragglers.rank rank=2 relative_speed=0.94; whatif.job sure=true; "
+         "whatif.item "
+         "what=rank name=2 saved_ns=50 saved_pct=5;",
+         "the GPU of rank 2", "at most"},
+        /* The saving in the text is that of fixing only this rank if it is at least 1 %. Work can
+         * only move, so it is a bound; above, the GPU may be slow. */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
          "saved_pct=4; whatif.item what=rank name=2 saved_ns=50 saved_pct=5;",
-         "Fixing it saves 5.0 % ", "Balance"},
+         "Saves at most 5.0 % of ", "Balance"},
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "
          "max_rank=2; whatif.job sure=true; whatif.item what=kind name=compute saved_ns=40 "
          "saved_pct=4; whatif.item what=rank name=2 saved_ns=9 saved_pct=0.9;",
-         "Fixing it saves 4.0 % ", "Check whether"},
+         "Saves at most 4.0 % of ", "Check whether"},
         /* here the plan fixes a whole pipeline stage, ranks 2 and 3 */
         {UNEVEN,
          "imbalance.step step=1 mean_compute_ns=900 imbalance_ns=90 max_rank=2; imbalance.job "

@@ -36,16 +36,18 @@ static const tm_column columns[N_COLUMNS] = {
     [SEVERITY] = {"severity", TM_TEXT, "",
                   "critical, warning or note. If saved_pct is known and exact: critical from 10 %, "
                   "warning from 2 %. If it is unknown: by the rule's own thresholds. If it is an "
-                  "upper bound (at_most): the less severe of the severities by saved_pct and by "
-                  "the rule's thresholds, and never critical for a pipeline's bubble."},
+                  "upper bound (at_most) and the rule is not imbalance: the less severe of the "
+                  "severities by saved_pct and by the rule's thresholds, and never critical for a "
+                  "pipeline's bubble."},
     [SAVED] = {"saved_ns", TM_INT, "ns",
                "Time by which the fix shortens a mean step, computed by replay (whatif.item). Null "
                "if unknown. Savings of several items do not add up. straggler: the named ranks are "
                "fixed. late_ranks: the ranks of the plan in whatif.item are fixed, and the saving "
                "of another item that names ranks is subtracted. imbalance: each rank computes as "
-               "long as the other ranks. uneven_stages: see whatif.split. slow_network: see "
-               "whatif.network. Other rules give an upper bound (at_most): one kind of work takes "
-               "no time, or twice as many micro-batches halve a pipeline's bubble."},
+               "long as the other ranks; an upper bound (at_most) if work can only move to another "
+               "rank. uneven_stages: see whatif.split. slow_network: see whatif.network. Other "
+               "rules give an upper bound: one kind of work takes no time, or twice as many "
+               "micro-batches halve a pipeline's bubble."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                    "saved_ns as a share of the mean step: 100 saved_ns / whatif.job.step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",
@@ -72,10 +74,10 @@ static const tm_table_def item_def = {
     .doc =
         "A row for each piece of advice, sorted by severity and then by saved_ns. Items that may "
         "stop the job come first. With equal severity, items with an exact saving come first, then "
-        "items whose saving is an upper bound (at_most), then items with only a cost (straggler "
-        "first), then items without a time. For sorting, bounds and costs are halved, because a "
-        "fix rarely removes all of them; only waits for batches count in full. Items that save "
-        "nothing in a replay are left out. A job without problems has no rows.",
+        "items whose saving is an upper bound (at_most, except imbalance), then items with only a "
+        "cost (straggler first), then items without a time. For sorting, bounds and costs are "
+        "halved, because a fix rarely removes all of them; only waits for batches count in full. "
+        "Items that save nothing in a replay are left out. A job without problems has no rows.",
     .columns = columns,
     .n_columns = N_COLUMNS,
     .n_keys = 1,
@@ -650,6 +652,10 @@ static void saves_text(const tm_facts *facts, const item *i, char out[TM_SAVES_M
         snprintf(out, TM_SAVES_MAX,
                  "Saves at most %s of %s (%s), with twice as many micro-batches.", percent.text,
                  whole, time);
+    else if (i->advice.moves)
+        snprintf(out, TM_SAVES_MAX,
+                 "Saves at most %s of %s (%s): work that moves to another rank takes time there.",
+                 percent.text, whole, time);
     else if (is_bound(i))
         snprintf(out, TM_SAVES_MAX, "Saves at most %s of %s (%s), if %s took no time%s.",
                  percent.text, whole, time, left_out(limit_of(&i->advice, i->rule)),
@@ -666,7 +672,7 @@ static tm_status add_item(const tm_facts *facts, tm_table *table, const item *i,
     row[SAVED] = i->saving.time;
     row[SAVED_PCT] = i->saving.share;
     if (!i->saving.share.null)
-        tm_cell_set_bool(&row[AT_MOST], is_bound(i));
+        tm_cell_set_bool(&row[AT_MOST], is_bound(i) || i->advice.moves);
     saves_text(facts, i, saves);
     if (*saves)
         TM_TRY(tm_table_set_text(table, &row[SAVES], saves, err));

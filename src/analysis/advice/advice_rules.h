@@ -87,6 +87,8 @@ typedef struct tm_advice {
                         cost_ns */
     bool apart;      /* the saving is unknown, because the replay for this rule in whatif.item also
                         removes other causes */
+    bool moves;      /* the fix moves work to other ranks, which then take longer; so the saving in
+                        whatif.item is an upper bound */
     /* `what` of the row of whatif.item that gives the saving; NULL: the `item` of the rule */
     const char *item;
     /* `name` of that row, such as a kind of work; NULL: the `of` of the rule */

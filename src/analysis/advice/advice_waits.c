@@ -225,12 +225,12 @@ void tm_look_straggler(const tm_facts *f, tm_advice *out) {
 /* Writes advice for a rank that computes more than the others. The speed of kernels that all ranks
  * run shows whether the rank has more work or a slower GPU. */
 static void write_one_rank(const tm_facts *f, int64_t rank, int64_t n_steps, tm_advice *out) {
-    const int64_t few = 3; /* with two ranks and two steps, one rank leads both steps by chance in
-                              half of all jobs */
+    const int64_t few = 3; /* one of two ranks leads two steps by chance in half of all jobs */
     const tm_table *ranks = tm_tables_find(f->tables, "stragglers.rank");
     double speed =
         tm_facts_real(f, "stragglers.rank", tm_table_find_row(ranks, &rank, 1), "relative_speed");
-    if (speed >= 0.0 && speed < SLOW)
+    out->moves = speed < 0.0 || speed >= SLOW;
+    if (!out->moves)
         snprintf(
             out->text, sizeof out->text,
             "Look at the GPU of rank %" PRId64
@@ -289,8 +289,7 @@ static void write_stage(const tm_facts *f, size_t plan, size_t stage, tm_advice 
              others);
 }
 
-/* Sets the saving of fixing only the item's rank. Returns false if that saving is known and too
- * small. */
+/* Sets the saving of fixing only the item's rank. Returns false if it is known and too small. */
 static bool take_saving(const tm_facts *f, int64_t rank, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     char name[24];
@@ -388,6 +387,7 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         write_one_rank(f, u.rank, u.n, out);
     } else {
         out->item = out->limit = NULL;
+        out->moves = true;
         snprintf(out->text, sizeof out->text,
                  "Balance the work%s between ranks: sequence lengths, padding, expert routing.",
                  tm_facts_marks_steps(f) ? " of a step" : "");
