@@ -4,6 +4,7 @@
 
 #include "aligner.h"
 #include "base/sums.h"
+#include "match/instances.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/backoff.h"
 #include "mpi/exchange/shuffle.h"
@@ -127,11 +128,12 @@ static void judge_instances(tm_aligner *a) {
         instance->waits = instance->waits && comparable;
         instance->transfers = instance->transfers && comparable;
         instance->joins = comparable && may_join(instance, members);
-        if (!instance->waits || a->leads[i] <= 0)
-            continue;
-        a->out->violations_before++;
-        if (a->leads[i] > a->out->worst_before_ns)
-            a->out->worst_before_ns = a->leads[i];
+        if (instance->waits && a->leads[i] > 0) {
+            a->out->violations_before++;
+            if (a->leads[i] > a->out->worst_before_ns)
+                a->out->worst_before_ns = a->leads[i];
+        }
+        instance->waits = instance->waits || (comparable && tm_instance_met(instance, members));
     }
 }
 

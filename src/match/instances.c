@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
+#include "base/sums.h"
 
 static int by_operation(const void *a, const void *b) {
     const tm_comm_record *x = a, *y = b;
@@ -97,4 +98,26 @@ tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) {
             return tm_fail_memory(err);
     }
     return TM_OK;
+}
+
+static bool has_root(uint8_t kind) {
+    return kind == TM_COLL_BROADCAST || kind == TM_COLL_REDUCE || kind == TM_COLL_GATHER ||
+           kind == TM_COLL_SCATTER;
+}
+
+bool tm_instance_met(const tm_instance *instance, const tm_comm_record *members) {
+    const tm_comm_record *last = members;
+    int64_t earlier_ns = 0, longer_ns = 0;
+    for (size_t i = 1; i < instance->n; i++)
+        last = members[i].begin_ns > last->begin_ns ? &members[i] : last;
+    bool met = instance->state == TM_INSTANCE_COMPLETE && instance->n > 1 && members->bytes != 0 &&
+               has_root(members->kind);
+    for (size_t i = 0; i < instance->n && met; i++) {
+        const tm_comm_record *m = &members[i];
+        const int64_t before_ns = last->begin_ns - m->begin_ns;
+        met = m == last || m->end_ns - last->begin_ns > tm_joint_uncertainty(m, last);
+        earlier_ns = tm_sum(earlier_ns, before_ns);
+        longer_ns = tm_sum(longer_ns, m->end_ns - last->end_ns + before_ns);
+    }
+    return met && longer_ns >= earlier_ns / 2;
 }

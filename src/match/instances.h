@@ -19,4 +19,16 @@
  */
 tm_status tm_match_instances(tm_collectives *collectives, tm_error *err) TM_MUST_CHECK;
 
+/**
+ * Returns whether the kernels of a complete operation with a root (such as a broadcast) show that
+ * all members waited for the last arrival. A rank may leave such an operation before others
+ * arrive, and the traces do not name the root. Two things must hold:
+ * - No member leaves before the last one has certainly arrived.
+ * - In sum, the other members' kernels are longer than the last one's by at least half the time
+ *   that these members came earlier. If they had not waited, all kernels would be equally long.
+ *
+ * @param members  [instance->n] the operation's records, on the job's clock
+ */
+bool tm_instance_met(const tm_instance *instance, const tm_comm_record *members);
+
 #endif

@@ -117,8 +117,9 @@ typedef struct tm_instance {
     size_t first, n; /* records in tm_collectives, ascending by rank */
     int64_t last_ns; /* L: the latest start */
     /* The waits of the operation are known. All of these are required: the operation has several
-     * ranks; its kind synchronises, or it is an exchange; it is complete, or it is a barrier whose
-     * last rank is known. */
+     * ranks; its kind synchronises, or it is an exchange, or its kernels show that all ranks waited
+     * (tm_instance_met, set by alignment); it is complete, or it is a barrier whose last rank is
+     * known. */
     bool waits;
     bool transfers; /* the operation is a complete transfer from one rank to another. Alignment
                        clears `waits` and `transfers` if the starts cannot be compared */

@@ -233,16 +233,21 @@ static const struct {
     bool suspected;
     tm_verdict_kind verdict;
     bool tested;
+    int64_t unknown_ns;
 } clears[] = {
     /* No rank takes 1 % longer. If one does, the verdict is inconclusive, even if p is large. */
-    {10000, 999, 0.5, false, TM_VERDICT_NONE, true},
-    {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true},
+    {10000, 999, 0.5, false, TM_VERDICT_NONE, true, 0},
+    {10000, 1000, 0.5, false, TM_VERDICT_INCONCLUSIVE, true, 0},
     /* Nothing could be tested. */
-    {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false},
+    {10000, 0, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false, 0},
     /* Waits are less than 1 % of the windows, so no rank is found. */
-    {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true},
-    {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false},
-    {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true},
+    {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true, 0},
+    {100001, 5000, (double)NAN, false, TM_VERDICT_NONE, false, 0},
+    {100000, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true, 0},
+    /* Known waits are less than 1 % of the windows, but unknown ones may be 1 %. */
+    {100001, 5000, 0.0005, true, TM_VERDICT_NONE, true, 1000},
+    {100001, 5000, 0.0005, true, TM_VERDICT_PERSISTENT, true, 1001},
+    {100001, 5000, (double)NAN, false, TM_VERDICT_INCONCLUSIVE, false, 1001},
 };
 
 TEST(nobody_is_cleared_without_a_test) {
@@ -260,6 +265,7 @@ TEST(nobody_is_cleared_without_a_test) {
                                       .blames = &j.blames,
                                       .steps_ns = 100000,
                                       .window_ns = clears[t].window_ns,
+                                      .unknown_ns = clears[t].unknown_ns,
                                       .matched_share = 1.0};
         tm_findings found = {.all = TM_VEC(tm_finding)};
         tm_error err;

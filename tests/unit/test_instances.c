@@ -208,4 +208,43 @@ TEST(a_member_waits_until_the_last_begin_or_its_own_end) {
     }
 }
 
+/* Members come at 0, 60 and 100: the first two 140 earlier than the last, in sum. Clocks are
+ * certain up to 2 x 3. */
+TEST(a_broadcast_has_waits_if_all_kernels_last_until_the_last_rank_came) {
+    static const struct {
+        int64_t ends[3];
+        uint8_t kind, state;
+        int64_t bytes;
+        bool met;
+    } cases[] = {
+        {{140, 140, 140}, BROADCAST, COMPLETE, 8, true},  /* (140 - 40) + (80 - 40) = 140 longer */
+        {{140, 106, 140}, BROADCAST, COMPLETE, 8, false}, /* it may have left at 100 */
+        /* (107 - 40) + (107 - 60 - 40) = 74 longer: at least half of 140 */
+        {{107, 107, 140}, BROADCAST, COMPLETE, 8, true},
+        {{107, 107, 143}, BROADCAST, COMPLETE, 8, false}, /* 64 + 4 = 68 longer */
+        {{140, 140, 140}, REDUCE, COMPLETE, 8, true},
+        {{140, 140, 140}, TM_COLL_GATHER, COMPLETE, 8, true},
+        {{140, 140, 140}, TM_COLL_SCATTER, COMPLETE, 8, true},
+        {{140, 140, 140}, BROADCAST, COMPLETE, 0, false}, /* nothing moves */
+        {{140, 140, 140}, BROADCAST, INCOMPLETE, 8, false},
+        {{140, 140, 140}, BROADCAST, SUSPECT, 8, false},
+        {{140, 140, 140}, SENDRECV, COMPLETE, 8, false},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const tm_instance instance = {.n = 3, .state = cases[i].state, .last_ns = 100};
+        tm_comm_record members[3] = {
+            {.begin_ns = 0, .end_ns = cases[i].ends[0]},
+            {.begin_ns = 60, .end_ns = cases[i].ends[1]},
+            {.begin_ns = 100, .end_ns = cases[i].ends[2]},
+        };
+        for (size_t k = 0; k < 3; k++) {
+            members[k].kind = cases[i].kind;
+            members[k].bytes = cases[i].bytes;
+            members[k].spread_ns = 3;
+        }
+        if (tm_instance_met(&instance, members) != cases[i].met)
+            fail_msg("case %zu", i);
+    }
+}
+
 RUN_TESTS()

@@ -60,8 +60,9 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
                  "all-to-all. Null without metadata."},
     [K_TRANSFER] =
         {"median_transfer_ns", TM_INT, "ns",
-         "Median time from the latest start to the latest end on any rank. Null for kinds that do "
-         "not synchronise (such as broadcast), or if the clocks cannot be compared."},
+         "Median time from the latest start to the latest end on any rank. Null if ranks may "
+         "have left before others arrived (as in many broadcasts), or if the clocks cannot be "
+         "compared."},
     [K_P95] = {"p95_transfer_ns", TM_INT, "ns",
                "95th percentile (nearest rank) of the time from the latest start to the latest end "
                "on any rank. Null if median_transfer_ns is null."},

@@ -53,7 +53,7 @@ enum {
          "compute_ns, exposed_comm_ns, exposed_memory_ns and idle_ns."},                           \
         {"wait_ns", TM_INT, "ns",                                                                  \
          "Time of the rank's communication kernels before the last rank arrived: sum over the "    \
-         "rank's complete, synchronising collectives. Null if there are none."},                   \
+         "rank's complete, synchronising collectives (stragglers.rank). Null if there are none."}, \
         {"transfer_ns", TM_INT, "ns",                                                              \
          "Time of the rank's communication kernels after the last rank arrived: sum over the "     \
          "rank's complete, synchronising collectives. Null if there are none."},                   \

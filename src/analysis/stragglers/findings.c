@@ -425,6 +425,8 @@ static bool find_event(const tm_findings_input *in, tm_finding *out) {
     const int64_t most =
         in->n_waits / 10 < TM_EVENT_MOST ? in->n_waits / 10 : (int64_t)TM_EVENT_MOST;
     bool half = false;
+    if (tm_waits_little(all_ns, in->window_ns))
+        return false;
     for (size_t i = 0; i < in->n_heavy && !(half && !is_as_heavy(&in->heavy[i], &f)); i++) {
         add_heavy(&f, &in->heavy[i]);
         half = all_ns > 0 && f.caused_ns >= all_ns - f.caused_ns;
@@ -479,7 +481,8 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
     out->replayed = in->fixes.known;
     out->open = is_open(in);
     look_at_pipeline(in, out);
-    if (tm_waits_little(in->blames->wait_ns, in->window_ns) && !is_bubble(out))
+    const bool clear = tm_waits_clear(in->blames->wait_ns, in->unknown_ns, in->window_ns);
+    if ((clear || in->blames->n_parts == 0) && !is_bubble(out))
         return TM_OK;
     TM_TRY(gather(in, &out->all, err));
     TM_TRY(leave_hosts(in, &out->all, err));
@@ -523,9 +526,10 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return one[first->shape];
     /* Ranks are cleared only if nearly all communication was compared, and at least half was in
      * groups that cannot have more ranks. */
-    bool cleared = tm_waits_little(in->blames->wait_ns, in->window_ns) ||
-                   (found->tested && (in->fixes.known ? fixes_little(&in->fixes) && !found->open
-                                                      : found->most_pct < EXCESS_LEAST_PCT));
+    bool cleared =
+        tm_waits_clear(in->blames->wait_ns, in->unknown_ns, in->window_ns) ||
+        (found->tested && (in->fixes.known ? fixes_little(&in->fixes) && !found->open
+                                           : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
               in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;

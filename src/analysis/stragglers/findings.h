@@ -29,6 +29,13 @@ static inline bool tm_waits_little(int64_t wait_ns, int64_t window_ns) {
     return wait_ns < window_ns / 100 + (window_ns % 100 > 0);
 }
 
+/** Returns whether known and unknown waits are both little. Only then do waits show that no rank
+ * holds the job up.
+ * @param unknown_ns  exposed communication of which it is unknown how much is waiting [ns] */
+static inline bool tm_waits_clear(int64_t wait_ns, int64_t unknown_ns, int64_t window_ns) {
+    return tm_waits_little(wait_ns, window_ns) && tm_waits_little(unknown_ns, window_ns);
+}
+
 /** One finding. */
 typedef struct tm_finding {
     tm_culprit level;
@@ -113,6 +120,8 @@ typedef struct tm_findings_input {
     const tm_blames *blames;
     int64_t steps_ns;     /* as in tm_findings */
     int64_t window_ns;    /* sum of the windows of all ranks */
+    int64_t unknown_ns;   /* exposed communication of all ranks of which it is unknown how much is
+                             waiting */
     double matched_share; /* share of communication time in complete operations */
     /* share of communication time in complete operations of groups that may have more ranks */
     double open_share;

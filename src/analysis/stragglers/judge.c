@@ -260,7 +260,9 @@ tm_status tm_judge(const tm_tables *tables, const tm_blames *blames, tm_judgemen
     in.matched_share = comm > 0 ? (double)sum_of(heard, "compared_ns") / (double)comm : 1.0;
     in.open_share = comm > 0 ? (double)sum_of(heard, "open_ns") / (double)comm : 0.0;
     in.window_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "window_ns");
+    in.unknown_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "exposed_unmatched_ns");
     out->matched_share = in.matched_share;
+    out->unknown_ns = in.unknown_ns;
     out->window_ns = in.window_ns;
     out->among = calloc(blames->n_ranks + 1, sizeof *out->among);
     out->standings = malloc((blames->n_ranks + 1) * sizeof *out->standings);

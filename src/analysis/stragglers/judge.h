@@ -27,6 +27,7 @@ typedef struct tm_judgement {
      * is -1 if the rank was compared in no group; owned */
     tm_standing *standings;
     int64_t window_ns;    /* sum of the windows of all ranks */
+    int64_t unknown_ns;   /* as in tm_findings_input */
     double matched_share; /* share of communication time in complete operations */
     bool withheld;        /* whether there is no verdict, because too much was not recorded */
 } tm_judgement;

@@ -42,7 +42,9 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
     [R_COLLECTIVES] = {"collectives", TM_INT, "",
                        "Number of complete, synchronising collectives in which the rank took part. "
-                       "If it is 0, the columns last_arrivals to caused_wait_ns are null."},
+                       "A broadcast, reduce, gather or scatter counts as synchronising if its "
+                       "kernels show that all ranks waited for the last one. If it is 0, the "
+                       "columns last_arrivals to caused_wait_ns are null."},
     [R_LAST] = {"last_arrivals", TM_INT, "",
                 "Number of complete, synchronising collectives in which only this rank came last."},
     [R_LAST_SHARE] = {"last_share", TM_REAL, "",

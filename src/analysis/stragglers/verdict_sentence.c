@@ -11,6 +11,7 @@
 #include "bubble_sentence.h"
 #include "extra_work.h"
 #include "no_devices.h"
+#include "no_waits.h"
 #include "table/shown.h"
 
 /* Writes a share in percent. Shares below 1 % get one decimal. */
@@ -126,73 +127,6 @@ static void cause_text(const tm_tables *tables, const tm_finding *f, char *out, 
                  when, c.speed, than, idle);
     else
         snprintf(out, size, "%s%s", known ? when : "", known ? idle : "");
-}
-
-/* Returns a count of clock.check; 0 if the table has no row. */
-static int64_t count_of(const tm_table *check, const char *column) {
-    return check->n_rows > 0 ? tm_table_cell(check, 0, column)->value.i : 0;
-}
-
-/* Writes how many operations are incomplete, and why. Omits counts of 0. */
-static void incomplete_text(const tm_table *check, char out[TM_SENTENCE_MAX]) {
-    const struct {
-        int64_t n;
-        const char *one, *several;
-    } parts[] = {
-        {count_of(check, "incomplete"), "lacks ranks", "lack ranks"},
-        {count_of(check, "suspect"), "contradicts itself", "contradict themselves"},
-        {count_of(check, "unmatched"), "communication kernel could not be matched",
-         "communication kernels could not be matched"},
-    };
-    const char *before = ": ";
-    snprintf(out, TM_SENTENCE_MAX, "No collective is complete");
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        size_t used = strlen(out);
-        if (parts[i].n == 0)
-            continue;
-        snprintf(out + used, TM_SENTENCE_MAX - used, "%s%" PRId64 " %s", before, parts[i].n,
-                 parts[i].n == 1 ? parts[i].one : parts[i].several);
-        before = ", ";
-    }
-}
-
-/* Returns whether the clocks of all hosts are unknown. */
-static bool no_clocks(const tm_tables *tables) {
-    const tm_table *clocks = tm_tables_find(tables, "clock.rank");
-    size_t alone = 0;
-    for (size_t i = 0; i < clocks->n_rows; i++)
-        alone += tm_table_cell(clocks, i, "offset_ns")->null;
-    return alone > 1 && alone == clocks->n_rows;
-}
-
-/* Writes the reason if no operation has a known wait. */
-static void nothing_text(const tm_tables *tables, const tm_verdict_topic *e,
-                         char out[TM_SENTENCE_MAX]) {
-    const tm_table *check = tm_tables_find(tables, "clock.check");
-    if (tm_no_devices_text(tables, NULL, out))
-        return;
-    if (count_of(check, "collectives") == 0 && count_of(check, "unmatched") == 0)
-        snprintf(out, TM_SENTENCE_MAX, "The traces hold no communication kernels");
-    else if (tm_tables_find(tables, "job.rank")->n_rows == 1 && !e->sized)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "Only the trace of one rank was given: if the job had more ranks, give all their "
-                 "traces");
-    else if (!e->aligned)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "Clocks are not compared (--align=none): merge again without it");
-    else if (no_clocks(tables))
-        snprintf(out, TM_SENTENCE_MAX,
-                 "No rank's clock can be compared with another's, so waits are unknown");
-    else if (count_of(check, "transfers_alone") > 0)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "The traces record only the transfer of communication, after the last rank "
-                 "arrived: they do not show who waited for whom");
-    else if (count_of(check, "matched") > 0)
-        snprintf(out, TM_SENTENCE_MAX,
-                 "Every complete operation has only one rank, or is of a kind that does not make "
-                 "all ranks wait for one another (broadcasts, sends and receives)");
-    else
-        incomplete_text(check, out);
 }
 
 /* limits that keep sentences readable */
@@ -376,15 +310,20 @@ static void waited_text(const tm_blames *t, const tm_judgement *j, char *out, si
     share_text(j->window_ns > 0 ? (double)t->wait_ns / (double)j->window_ns : 0.0, out, size);
 }
 
+/* Returns whether much exposed communication may contain waits that are not known. */
+static bool has_unknown(const tm_judgement *j) {
+    return j->unknown_ns > 0 && !tm_waits_little(j->unknown_ns, j->window_ns);
+}
+
 /* Writes the headline if no rank is named. It says how long ranks wait. */
 static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENCE_MAX]) {
     char share[32];
     waited_text(e->blames, e->judgement, share, sizeof share);
-    snprintf(out, TM_SENTENCE_MAX, "%s; ranks wait %s of the time",
+    snprintf(out, TM_SENTENCE_MAX, "%s; ranks wait %s%s of the time",
              e->judgement->found.tested
                  ? "the traces do not prove who is late"
                  : "it may be chance who is late: too little is recorded to know",
-             share);
+             has_unknown(e->judgement) ? "at least " : "", share);
 }
 
 enum { MOSTLY_MAX = 256 };
@@ -706,6 +645,21 @@ static void unnamed_text(const tm_tables *tables, const tm_judgement *j, char *o
     }
 }
 
+/* Writes that known waits are little, and how much time may contain other waits. */
+static void little_text(const tm_judgement *j, const char *share, const char *time,
+                        char out[TM_SENTENCE_MAX]) {
+    char unknown[32];
+    share_text((double)j->unknown_ns / (double)j->window_ns, unknown, sizeof unknown);
+    if (!has_unknown(j))
+        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of the time (%s of GPU time)", share,
+                 time);
+    else
+        snprintf(out, TM_SENTENCE_MAX,
+                 "Ranks certainly wait %s of the time (%s of GPU time). Another %s is exposed "
+                 "communication of which it is unknown how much is waiting",
+                 share, time, unknown);
+}
+
 static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judgement *j,
                       char out[TM_SENTENCE_MAX]) {
     char share[32], time[32], mostly[MOSTLY_MAX];
@@ -720,8 +674,7 @@ static void none_text(const tm_tables *tables, const tm_blames *t, const tm_judg
                  "who waits there",
                  share, time, rest);
     } else if (tm_waits_little(t->wait_ns, j->window_ns))
-        snprintf(out, TM_SENTENCE_MAX, "Ranks wait only %s of the time (%s of GPU time)", share,
-                 time);
+        little_text(j, share, time, out);
     else if (j->found.spared) {
         char who[WHO_MAX], excess[448];
         who_text(tables, t, &j->found.spared_of, who);
@@ -761,7 +714,7 @@ void tm_verdict_evidence(const tm_tables *tables, const tm_verdict_topic *e,
     for (size_t i = 0; i < ranks->n_rows; i++)
         collectives += tm_table_cell(ranks, i, "collectives")->value.i;
     if (collectives == 0) {
-        nothing_text(tables, e, out);
+        tm_no_waits_text(tables, e, out);
         return;
     }
     if (j->withheld) {

@@ -212,7 +212,7 @@ static const tms_kind_info kinds[TMS_KIND_COUNT] = {
 
 /* The last member says whether the operation synchronises, because only such operations have waits
  * in tmerge's tables. Sends and receives do not synchronise, because NCCL runs both as one kernel.
- * A broadcast does not synchronise, because its root may leave early. */
+ * A broadcast does not synchronise, because its root may leave early; see tms_blame_waits. */
 static const tms_collective_info collectives[TMS_COLLECTIVE_COUNT] = {
     [TMS_ALL_REDUCE] = {"allreduce", "allreduce", TMS_ANN_ALL_REDUCE, TMS_GPU_ANN_ALL_REDUCE,
                         TMS_GPU_ALL_REDUCE, 2, true},

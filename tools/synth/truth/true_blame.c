@@ -66,11 +66,30 @@ int64_t tms_blame_last(const int64_t *begin_ns, int64_t n) {
     return last;
 }
 
-static bool counts(const tms_plan *plan, int64_t instance) {
-    const tms_instance *row = &plan->instances[instance];
+/* Returns whether all members of a broadcast were there when the last one came, and whether their
+ * kernels are longer than its kernel by half of the time that they came earlier. */
+static bool met(const int64_t *begin_ns, const int64_t *end_ns, int64_t n) {
+    int64_t last = tms_blame_last(begin_ns, n);
+    int64_t earlier_ns = 0;
+    int64_t longer_ns = 0;
 
-    return tms_collective_get(row->what)->synchronises &&
-           plan->groups.channels[row->channel].ranks.size > 1;
+    for (int64_t i = 0; i < n; i++) {
+        if (i != last && end_ns[i] <= begin_ns[last]) {
+            return false;
+        }
+        earlier_ns += begin_ns[last] - begin_ns[i];
+        longer_ns += (end_ns[i] - begin_ns[i]) - (end_ns[last] - begin_ns[last]);
+    }
+    return longer_ns >= earlier_ns / 2;
+}
+
+bool tms_blame_waits(const tms_plan *plan, int64_t step, int64_t instance) {
+    const tms_instance *row = &plan->instances[instance];
+    size_t at = tms_plan_first(plan, step, instance);
+    int64_t n = plan->groups.channels[row->channel].ranks.size;
+
+    return tms_collective_get(row->what)->synchronises ||
+           (row->what == TMS_BROADCAST && met(plan->begin_ns + at, plan->end_ns + at, n));
 }
 
 /* Compares by time, then by rank, so that the order does not depend on qsort. */
@@ -142,7 +161,8 @@ static void add_step(tms_blame *blame, const tms_plan *plan, int64_t step, scrat
 
     memset(s->caused, 0, (size_t)config->ranks * sizeof *s->caused);
     for (int64_t i = 0; i < plan->groups.n_instances; i++) {
-        if (counts(plan, i) && tms_plan_complete(plan, step, i)) {
+        if (plan->groups.channels[plan->instances[i].channel].ranks.size > 1 &&
+            tms_blame_waits(plan, step, i) && tms_plan_complete(plan, step, i)) {
             add_instance(blame, plan, tms_plan_first(plan, step, i),
                          &plan->groups.channels[plan->instances[i].channel], s);
         }

@@ -27,7 +27,7 @@ void tms_share_sum(tms_share *share, tms_share other);
 /* Returns a value below, at or above zero if a is less than, equal to or greater than b. */
 int tms_share_compare(tms_share a, tms_share b);
 
-/* Sums of one rank over those collectives that are complete, synchronise, and have at least two
+/* Sums of one rank over those collectives that are complete, have waits, and have at least two
  * ranks. */
 typedef struct tms_rank_blame {
     int64_t collectives;
@@ -77,5 +77,9 @@ tms_split tms_blame_split(int64_t begin_ns, int64_t end_ns, int64_t last_ns);
 /* Returns the index of the member that arrived last; of several such members, the lowest index. @p
  * begin_ns has n >= 1 elements. */
 int64_t tms_blame_last(const int64_t *begin_ns, int64_t n);
+
+/* Returns whether the collective has waits: it synchronises, or it is a broadcast whose kernels
+ * show that all members waited for the last one. */
+bool tms_blame_waits(const tms_plan *plan, int64_t step, int64_t instance);
 
 #endif

@@ -300,7 +300,7 @@ static void collective(tms_out *out, const tms_plan *plan, int64_t step, int64_t
     instance_members(out, plan, step, i);
     number_list(out, "begin_ns", plan->begin_ns + at, ranks->size);
     number_list(out, "end_ns", plan->end_ns + at, ranks->size);
-    if (tms_collective_get(instance->what)->synchronises) {
+    if (tms_blame_waits(plan, step, i)) {
         member(out, "last_rank",
                tms_ranks_at(ranks, tms_blame_last(plan->begin_ns + at, ranks->size)));
         split_list(out, "wait_ns", plan, at, ranks->size);
