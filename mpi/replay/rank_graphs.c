@@ -9,6 +9,7 @@
 #include "extra_names.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
+#include "replay/graph/first_step.h"
 #include "replay/graph/joins.h"
 #include "replay/graph/wait_pairs.h"
 #include "replay_ops.h"
@@ -70,6 +71,31 @@ static void find_root(tm_replay_ranks *r) {
     }
     MPI_Allreduce(&first, &r->base.root_ns, 1, MPI_INT64_T, MPI_MIN, r->comm);
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
+}
+
+/* If host time at the start of the job's first step counts, moves the root there: to the time at
+ * which the last rank started this step. What a rank did before is unknown to the other ranks. */
+static tm_status find_first_step(tm_replay_ranks *r, tm_error *err) {
+    tm_first_step *own = malloc((r->n + 1) * sizeof *own);
+    tm_status status = own ? TM_OK : tm_fail_memory(err);
+    int64_t first = INT64_MAX, begin[2] = {INT64_MIN, 0}; /* latest start; whether any is unusual */
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        status = tm_first_step_find(&r->timelines[i], &own[i], err);
+        first = own[i].number < first ? own[i].number : first;
+    }
+    status = tm_mpi_agree(r->comm, status, err);
+    MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT64_T, MPI_MIN, r->comm);
+    for (size_t i = 0; i < r->n && status == TM_OK; i++) {
+        if (own[i].number != first || first == INT64_MAX)
+            continue;
+        begin[0] = own[i].begin_ns > begin[0] ? own[i].begin_ns : begin[0];
+        begin[1] |= !own[i].usual;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, begin, 2, MPI_INT64_T, MPI_MAX, r->comm);
+    free(own);
+    r->base.of_step = begin[0] != INT64_MIN && !begin[1] && begin[0] < r->base.root_ns;
+    r->base.root_ns = r->base.of_step ? begin[0] : r->base.root_ns;
+    return status;
 }
 
 /* Cuts out the times in which no rank recorded, and the time until all profilers had started. */
@@ -537,6 +563,9 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
+    ranks->is_ops = tm_mpi_ops_is(ranks);
+    if (!ranks->is_ops)
+        TM_TRY(find_first_step(ranks, err));
     TM_TRY(find_cuts(ranks, err));
     bool ok = tm_graph_inputs_open(&ranks->inputs, ranks->timelines, ranks->n, &ranks->base,
                                    ranks->names) &&
@@ -544,7 +573,6 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->places.of_steps = ranks->n_ranks == 1 ? ranks->names : NULL;
-    ranks->is_ops = tm_mpi_ops_is(ranks);
     if (ranks->is_ops) {
         ranks->packs = false; /* graphs of operations stay open, and their events are few */
         TM_TRY(tm_mpi_ops_graphs(ranks, err));

@@ -94,11 +94,15 @@ static double moved(const tm_instance_value *v) {
     return (double)v->bytes * tm_bus_factor(v->kind, v->group_size);
 }
 
-/* Returns whether the fit uses an operation. Transfers between two ranks behave unlike collectives,
- * so the fit uses them only if the group has no other operations. */
+/* Returns whether the fit uses operations of a class. Transfers between two ranks behave unlike
+ * collectives, so the fit uses them only if the group has no other operations. */
+static bool is_fitted(const portrait *p, const tm_instance_value *v) {
+    return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && v->group_size > 1 &&
+           is_pair(v) == p->pairs_only;
+}
+
 static bool is_reported(const portrait *p, const tm_instance_value *v) {
-    return v->state == TM_INSTANCE_COMPLETE && v->bytes > 0 && time_of(v) > 0 &&
-           v->group_size > 1 && is_pair(v) == p->pairs_only;
+    return is_fitted(p, v) && time_of(v) > 0;
 }
 
 /* Sets the line, the bandwidth of large operations, and the number of slow operations. */
@@ -193,7 +197,8 @@ static tm_status add_part(const portrait *p, tm_table *table, tm_error *err) {
 /* Adds the row of a class of complete operations, if any of their times is known. */
 static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t n, tm_table *table,
                            tm_error *err) {
-    size_t n_timed = 0; /* some times are unknown if clocks cannot be compared */
+    size_t n_timed = 0; /* some times are unknown if clocks cannot be compared, or if ranks left
+                           early */
     for (size_t i = 0; i < n; i++)
         n_timed += time_of(&v[i]) >= 0;
     if (v->bytes <= 0 || n_timed == 0)
@@ -224,7 +229,7 @@ static tm_status add_class(const portrait *p, const tm_instance_value *v, size_t
     tm_cell_set_int(&row[TM_GC_TIME], time);
     if (time > 0)
         tm_cell_set_real(&row[TM_GC_BUSBW], rate / (double)time);
-    if (p->line.found && is_reported(p, v))
+    if (p->line.found && is_fitted(p, v) && time > 0)
         tm_cell_set_real(&row[TM_GC_FIT], (double)time / tm_line_at(&p->line, rate));
     return TM_OK;
 }

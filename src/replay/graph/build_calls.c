@@ -471,10 +471,22 @@ static uint32_t source_of(host_walk *w, uint32_t c) {
     return before;
 }
 
+/* Adds the edge to the rank's first call from the root. If the root is the start of the first step,
+ * the time between the two is host time. */
+static bool add_first(host_walk *w, uint32_t c) {
+    const int64_t ns = call_at(w, c)->begin_ns;
+    const tm_new_edge edge = {.ns = ns,
+                              .peer_ns = ns,
+                              .from = TM_FROM_ROOT,
+                              .kind = TM_EDGE_HOST,
+                              .flags = spent_in(w, call_at(w, c), 0, ns)};
+    return !w->m->input->of_step || ns < 0 || tm_builder_edge(w->m, tm_call_begin(w->m, c), &edge);
+}
+
 static bool add_call(host_walk *w, uint32_t c) {
     const tm_part_call *call = call_at(w, c);
     uint32_t source = source_of(w, c);
-    if (source != TM_NO_PART && !add_host(w, c, source))
+    if (source == TM_NO_PART ? !add_first(w, c) : !add_host(w, c, source))
         return false;
     w->threads[call->thread].last_call = c;
     return add_end(w, c);

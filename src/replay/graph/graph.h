@@ -6,8 +6,9 @@
  * for a GPU event. A node's time is the maximum, over all edges into the node, of the source's time
  * plus the edge's weight. With the recorded weights, every node has exactly its recorded time.
  *
- * The root is the start of the job's first GPU event. Work before the root belongs to no step and
- * stays as recorded. If an edge starts before the root, only its part after the root is kept.
+ * The root is the start of the job's first GPU event or first step (timebase.h). Work before the
+ * root belongs to no step and stays as recorded. If an edge starts before the root, only its part
+ * after the root is kept.
  *
  * Ranks synchronise in operations. An edge leads from each member's start to the operation. The
  * operation's time is the time of the last arrival (L). Edges lead from the operation to the
@@ -68,7 +69,7 @@ enum {
 /** Step number of the warm-up. The warm-up is not a step: it is GPU work, such as loading a model,
  * that was launched before the first marked step and ended before that step started. If a job has
  * a warm-up, its first step counts from the time when the last rank started this step. Otherwise,
- * its first step counts from the job's first GPU event. The warm-up precedes all steps in graphs
+ * its first step counts from the root. The warm-up precedes all steps in graphs
  * and on paths. No table has a row for it. */
 #define TM_STEP_WARM_UP (INT64_MIN + 1)
 

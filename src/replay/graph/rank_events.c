@@ -312,6 +312,7 @@ tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *clas
                               const tm_timebase *base, tm_graph_input *out, tm_error *err) {
     *out = (tm_graph_input){.timeline = timeline,
                             .stage = -1,
+                            .of_step = base->of_step,
                             .events = TM_VEC(tm_part_event),
                             .calls = TM_VEC(tm_part_call),
                             .stream_waits = TM_VEC(tm_part_pause),

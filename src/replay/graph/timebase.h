@@ -1,4 +1,5 @@
-/* Replay time is the time since the root, i.e. since the start of the job's first GPU event. It
+/* Replay time is the time since the root. The root is the start of the job's first GPU event, or
+ * of its first step if host time at the start of this step counts (first_step.h). Replay time
  * leaves out the times in which no rank recorded. Such a time belongs to no step, and no event
  * before it is the cause of an event after it. */
 #ifndef TMERGE_REPLAY_TIMEBASE_H
@@ -14,12 +15,12 @@ typedef struct tm_cut {
 } tm_cut;
 
 typedef struct tm_timebase {
-    int64_t root_ns; /* start of the job's first GPU event, on the job's clock; INT64_MAX if there
-                        is no GPU event */
+    int64_t root_ns; /* the root, on the job's clock; INT64_MAX if there is no GPU event */
+    bool of_step;    /* the root is the start of the job's first step */
     tm_vec cuts;     /* owned; vector of tm_cut, ascending; empty if nothing is left out */
 } tm_timebase;
 
-#define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, TM_VEC(tm_cut)})
+#define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, false, TM_VEC(tm_cut)})
 
 /** Time range of one recording of a rank, on the job's clock. It starts when all profilers have
  * started (tm_span.open_ns). Sent as bytes. */
