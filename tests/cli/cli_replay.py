@@ -311,20 +311,20 @@ def stalled(stall, synced):
 
 def test_a_stall_by_hand():
     # b begins 6 us after the stall, at 10,016; the all-reduce runs from 10,117 to 10,217, and c
-    # ends at 10,318; all counts from a's begin at 6. Without the stall b begins at 107, 9,909 us
+    # ends at 10,318; all counts from the step's start at -1. Without the stall b begins at 107, 9,909 us
     # earlier. If no call waits for the GPU, the host may have waited for a, which ended in the
-    # stall: then the 9,904 us after that become the usual 4 after a's begin, b's launch begins at
-    # 110 and b at 116.
-    for synced, saved in ((True, 9909), (False, 9900)):
-        equal(step_times(three_ranks(stalled(0, synced))), [403_000])
+    # stall: then the 9,904 us after that become the usual 5 between launches, b's launch begins at
+    # 111 and b at 117.
+    for synced, saved in ((True, 9909), (False, 9899)):
+        equal(step_times(three_ranks(stalled(0, synced))), [410_000])
         result = three_ranks(stalled(10_000, synced))
-        equal(step_times(result), [10_312_000])
+        equal(step_times(result), [10_319_000])
         for what, name in (('rank', '1'), ('plan', '1'), ('kind', 'stall'), ('kind', 'host')):
             row = item(result, what, name)
             equal((row['saved_ns'], row['saved_most_ns']), (saved * 1000, 9_909_000), (what, name))
         # After rank 1's begin of the all-reduce the path is on the lowest rank.
         equal([(r['rank'], r['path_ns']) for r in result['criticalpath.rank']],
-              [(0, 201_000), (1, 10_111_000), (2, 0)])
+              [(0, 201_000), (1, 10_118_000), (2, 0)])
         check_sums(result)
 
 
@@ -333,7 +333,7 @@ def test_a_slow_transfer_by_hand():
     result = three_ranks(lambda rank: [
         marked(1, -1, 10_300), call(0, 1), call(10, 2), call(20, 3),
         reduced(6, 106, 1), reduced(107, 10_107, 2), reduced(10_108, 10_208, 3)])
-    equal(step_times(result), [10_202_000])
+    equal(step_times(result), [10_209_000])
     equal(item(result, 'kind', 'transfer')['saved_ns'], 9_900_000)
 
 
@@ -367,15 +367,16 @@ def hosts_ahead(stall):
 
 def test_a_stall_while_the_gpus_still_end_the_step_before():
     # With stalls of 5,995 us b begins at 4,096, 14,086, 24,076 and 34,066, and the last all-reduce
-    # ends at 42,167: 42,061 from a's begin. Without stalls, GPUs have 8,113 us of work a step:
-    # 36,430. Each stall is over before the step before has ended, so no step's path contains it.
+    # ends at 42,167: 42,068 from the first step's start at 99. Without stalls, GPUs have 8,113 us of
+    # work a step: 36,437. Each stall is over before the step before has ended, so no step's path
+    # contains it.
     steps = step_times(three_ranks(hosts_ahead(205).__getitem__))
-    equal(sum(steps), 36_430_000)
+    equal(sum(steps), 36_437_000)
     result = three_ranks(hosts_ahead(5995).__getitem__)
-    equal(sum(step_times(result)), 42_061_000)
+    equal(sum(step_times(result)), 42_068_000)
     holds(all(p['duration_ns'] < 5_000_000 for p in result['criticalpath.piece']
               if p['kind'] == 'host'), 'no stall is on the path')
-    saved = round((42_061_000 - 36_430_000) / 4)
+    saved = round((42_068_000 - 36_437_000) / 4)
     for what, name in (('rank', '1'), ('kind', 'stall'), ('kind', 'host')):
         equal(item(result, what, name)['saved_ns'], saved, (what, name))
 

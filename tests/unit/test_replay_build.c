@@ -85,7 +85,10 @@ static tm_timebase base_of(const tm_timeline *t) {
     for (size_t row = 0; row < t->n_events; row++)
         if (t->role[row] != TM_ROLE_NONE && t->begin_ns[row] < first)
             first = t->begin_ns[row];
-    return TM_TIMEBASE(first);
+    tm_timebase base = TM_TIMEBASE(first);
+    base.of_step = t->steps[0].annotated && t->steps[0].begin_ns < first;
+    base.root_ns = base.of_step ? t->steps[0].begin_ns : first;
+    return base;
 }
 
 static uint32_t index_of(const ground *g, const tm_graph_input *input, const char *name) {
@@ -191,6 +194,10 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -6; call la.S>la.E 5; launch root>a.S 0; host root>lb.S 4; "
               "call lb.S>lb.E 5; compute a.S>a.E 100; wait a.E>b.S 5 (3); launch lb.S>b.S 6; "
               "compute b.S>b.E 50"},
+    {.what = "host time counts from the start of the step on",
+     .events = {EVENT(TM_CAT_USER_ANNOTATION, "ProfilerStep#3", 0, 300, 0, 1, 1),
+                CALL("la", 100, 5, 1), WORK("a", 106, 100, 1, 7)},
+     .edges = "host root>la.S 100; call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 100"},
     {.what = "of one stream b begins before a has ended: as long after its start",
      .events = {WORK("a", 6, 100, 0, 7), WORK("b", 100, 50, 0, 7)},
      .edges = "before root>a.S 0; compute a.S>b.S 94; compute a.S>a.E 100; compute b.S>b.E 50"},

@@ -35,7 +35,8 @@ enum { NAMES_MAX = 200, PIECES_MAX = 2000, PIECES_LEAST = 20, ALL_PIECES_MAX = 2
     X(SYNC, "sync_ns",                                                                             \
       "Time from the end of an event on the GPU to the end of the call that waited for it.")       \
     X(BEFORE, "before_ns",                                                                         \
-      "Time from the job's first GPU event to an event without a recorded predecessor.")
+      "Time from the start of the first step (see step_ns) to an event without a recorded "        \
+      "predecessor.")
 
 enum {
 #define PART_ENUM(id, name, doc) PART_##id,
@@ -67,8 +68,10 @@ static const tm_column step_columns[] = {
     {"step", TM_INT, "", "Number of the step; 0 if the traces mark no steps."},
     {"step_ns", TM_INT, "ns",
      "Duration of the step over all ranks: from the end of the last GPU event of all previous "
-     "steps to the end of the last GPU event of this step. The first step starts at the job's "
-     "first GPU event. If there was a warm-up (GPU work that ends before the first step starts), "
+     "steps to the end of the last GPU event of this step. The first step starts when the "
+     "last of all ranks has started it, but at the job's first GPU event if that is earlier, or if "
+     "the host time before it is unlike that of later steps. If there was a warm-up (GPU work that "
+     "ends before the first step starts), "
      "the first step instead starts when the last of all ranks launches its first work of this "
      "step. The parts of the critical path add up to step_ns."},
     {"hops", TM_INT, "",
