@@ -311,10 +311,10 @@ def stalled(stall, synced):
 
 def test_a_stall_by_hand():
     # b begins 6 us after the stall, at 10,016; the all-reduce runs from 10,117 to 10,217, and c
-    # ends at 10,318; all counts from the step's start at -1. Without the stall b begins at 107, 9,909 us
-    # earlier. If no call waits for the GPU, the host may have waited for a, which ended in the
-    # stall: then the 9,904 us after that become the usual 5 between launches, b's launch begins at
-    # 111 and b at 117.
+    # ends at 10,318; all counts from the step's start at -1. Without the stall b begins at 107,
+    # 9,909 us earlier. If no call waits for the GPU, the host may have waited for a, which ended
+    # in the stall: then the 9,904 us after that become the usual 5 between launches, b's launch
+    # begins at 111 and b at 117.
     for synced, saved in ((True, 9909), (False, 9899)):
         equal(step_times(three_ranks(stalled(0, synced))), [410_000])
         result = three_ranks(stalled(10_000, synced))
