@@ -93,8 +93,10 @@ static tm_status find_first_step(tm_replay_ranks *r, tm_error *err) {
     }
     MPI_Allreduce(MPI_IN_PLACE, begin, 2, MPI_INT64_T, MPI_MAX, r->comm);
     free(own);
-    r->base.of_step = begin[0] != INT64_MIN && !begin[1] && begin[0] < r->base.root_ns;
-    r->base.root_ns = r->base.of_step ? begin[0] : r->base.root_ns;
+    if (begin[0] != INT64_MIN && !begin[1] && begin[0] < r->base.root_ns) {
+        r->base.root_ns = begin[0];
+        r->base.step = first;
+    }
     return status;
 }
 

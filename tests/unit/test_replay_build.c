@@ -86,8 +86,8 @@ static tm_timebase base_of(const tm_timeline *t) {
         if (t->role[row] != TM_ROLE_NONE && t->begin_ns[row] < first)
             first = t->begin_ns[row];
     tm_timebase base = TM_TIMEBASE(first);
-    base.of_step = t->steps[0].annotated && t->steps[0].begin_ns < first;
-    base.root_ns = base.of_step ? t->steps[0].begin_ns : first;
+    if (t->steps[0].annotated && t->steps[0].begin_ns < first)
+        base = (tm_timebase){t->steps[0].begin_ns, t->steps[0].number, TM_VEC(tm_cut)};
     return base;
 }
 

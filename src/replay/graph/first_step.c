@@ -4,18 +4,37 @@
 
 #include "timeline/host_comm.h"
 
-/* Sets the time of the first launch of each step; INT64_MAX if the step has no GPU event. */
-static void find_launches(const tm_timeline *t, int64_t *launch_ns) {
+/* A first event that starts at most this long after its launch did not wait for earlier work. */
+static const int64_t QUEUE_NS = 100000;
+
+static uint32_t launch_of(const tm_timeline *t, uint32_t row) {
+    return t->launch[row] == TM_NO_EVENT ? row : t->launch[row];
+}
+
+/* Sets the GPU event of each step that was launched first; TM_NO_EVENT if the step has none. */
+static void find_launched(const tm_timeline *t, uint32_t *launched) {
     for (size_t k = 0; k < t->n_steps; k++)
-        launch_ns[k] = INT64_MAX;
+        launched[k] = TM_NO_EVENT;
     for (uint32_t row = 0; row < tm_timeline_work_end(t); row++) {
         if (t->role[row] == TM_ROLE_NONE || t->step[row] == TM_NO_STEP)
             continue;
-        const uint32_t launch = t->launch[row];
-        const int64_t ns = t->begin_ns[launch == TM_NO_EVENT ? row : launch];
-        int64_t *least = &launch_ns[t->step[row]];
-        *least = ns < *least ? ns : *least;
+        uint32_t *first = &launched[t->step[row]];
+        if (*first == TM_NO_EVENT ||
+            t->begin_ns[launch_of(t, row)] < t->begin_ns[launch_of(t, *first)])
+            *first = row;
     }
+}
+
+/* Returns the time from the start of a step to its first launch [ns]. */
+static int64_t host_ns(const tm_timeline *t, const uint32_t *launched, size_t step) {
+    return t->begin_ns[launch_of(t, launched[step])] - t->steps[step].begin_ns;
+}
+
+/* Returns whether the first event of a step waited for earlier work, which may be unrecorded. */
+static bool is_queued(const tm_timeline *t, uint32_t row, int64_t little_ns) {
+    const uint32_t launch = launch_of(t, row);
+    const int64_t ns = t->begin_ns[row] - t->begin_ns[launch] - t->duration_ns[launch];
+    return launch != row && ns > (little_ns > QUEUE_NS ? little_ns : QUEUE_NS);
 }
 
 static bool is_host_work(const tm_timeline *t, uint32_t row) {
@@ -48,17 +67,18 @@ static bool is_recorded(const tm_timeline *t, int64_t from, int64_t to) {
     return found;
 }
 
-/* Returns whether the time before the launches of step @p first is usual (see the header). */
-static bool is_usual(const tm_timeline *t, const int64_t *launch_ns, size_t first) {
+/* Returns whether the time before the first launch of step @p first is usual (see the header). */
+static bool is_usual(const tm_timeline *t, const uint32_t *launched, size_t first) {
     const tm_step *step = &t->steps[first];
-    const int64_t own = launch_ns[first] - step->begin_ns;
+    const int64_t own = host_ns(t, launched, first), little = (step->end_ns - step->begin_ns) / 100;
     int64_t most = -1;
     for (size_t k = first + 1; k < t->n_steps; k++)
-        if (launch_ns[k] != INT64_MAX && launch_ns[k] - t->steps[k].begin_ns > most)
-            most = launch_ns[k] - t->steps[k].begin_ns;
-    if (own <= (step->end_ns - step->begin_ns) / 100)
-        return true;
-    return most >= 0 ? own / 2 <= most : is_recorded(t, step->begin_ns, launch_ns[first]);
+        if (launched[k] != TM_NO_EVENT && host_ns(t, launched, k) > most)
+            most = host_ns(t, launched, k);
+    if (is_queued(t, launched[first], little))
+        return false;
+    return own <= little ||
+           (most >= 0 ? own / 2 <= most : is_recorded(t, step->begin_ns, step->begin_ns + own));
 }
 
 tm_status tm_first_step_find(const tm_timeline *timeline, tm_first_step *out, tm_error *err) {
@@ -66,17 +86,17 @@ tm_status tm_first_step_find(const tm_timeline *timeline, tm_first_step *out, tm
     *out = (tm_first_step){.number = INT64_MAX};
     if (timeline->n_steps == 0 || !timeline->steps[0].annotated)
         return TM_OK;
-    int64_t *launch_ns = malloc(timeline->n_steps * sizeof *launch_ns);
-    if (!launch_ns)
+    uint32_t *launched = malloc(timeline->n_steps * sizeof *launched);
+    if (!launched)
         return tm_fail_memory(err);
-    find_launches(timeline, launch_ns);
-    while (first < timeline->n_steps && launch_ns[first] == INT64_MAX)
+    find_launched(timeline, launched);
+    while (first < timeline->n_steps && launched[first] == TM_NO_EVENT)
         first++;
     if (first < timeline->n_steps) {
         const tm_step *step = &timeline->steps[first];
         *out = (tm_first_step){step->number, tm_rank_clock_true(&timeline->clock, step->begin_ns),
-                               is_usual(timeline, launch_ns, first)};
+                               is_usual(timeline, launched, first)};
     }
-    free(launch_ns);
+    free(launched);
     return TM_OK;
 }

@@ -18,7 +18,9 @@ typedef struct tm_first_step {
  * The time from a step's start to its first launch is host time, such as loading a batch. In the
  * first recorded step, it may also be the start-up of the profiler or of the program. So it is
  * usual only if it is at most twice as long as in any later step, or if the rank has no other step
- * and recorded events for at least half of it. Up to 1 % of the step is always usual.
+ * and recorded events for at least half of it. Up to 1 % of the step is always usual. Nothing is
+ * usual if the step's first event waited in a queue after its launch: the device then still worked
+ * for earlier steps.
  *
  * @return  TM_OK; TM_ERR_FAULT
  */

@@ -308,11 +308,15 @@ static tm_warm_up find_warm_up(const tm_graph_input *input) {
     return out;
 }
 
+static void set_before(tm_graph_input *d, tm_warm_up before, const tm_timebase *base) {
+    d->before = before;
+    d->of_step = before.step == base->step;
+}
+
 tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *classes,
                               const tm_timebase *base, tm_graph_input *out, tm_error *err) {
     *out = (tm_graph_input){.timeline = timeline,
                             .stage = -1,
-                            .of_step = base->of_step,
                             .events = TM_VEC(tm_part_event),
                             .calls = TM_VEC(tm_part_call),
                             .stream_waits = TM_VEC(tm_part_pause),
@@ -322,7 +326,7 @@ tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *clas
     bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
     free(marks);
     out->syncs = has_syncs(out);
-    out->before = find_warm_up(out);
+    set_before(out, find_warm_up(out), base);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
@@ -377,7 +381,7 @@ void tm_graph_input_take_again(tm_graph_input *input, const tm_timeline *timelin
     input->timeline = timeline;
     take_times(input, base);
     input->syncs = has_syncs(input);
-    input->before = before;
+    set_before(input, before, base);
 }
 
 bool tm_graph_input_take(tm_graph_input *input, const tm_timeline *timeline,
@@ -385,7 +389,7 @@ bool tm_graph_input_take(tm_graph_input *input, const tm_timeline *timeline,
     input->timeline = timeline;
     take_times(input, base);
     input->syncs = has_syncs(input);
-    input->before = find_warm_up(input);
+    set_before(input, find_warm_up(input), base);
     return is_in_order(input);
 }
 

@@ -82,7 +82,7 @@ typedef struct tm_graph_input {
     bool syncs; /* the trace records when the host waits for the GPU: it contains a waiting call
                    after the first launch */
     tm_warm_up before; /* GPU work before the first step */
-    bool of_step;      /* the root is the start of the job's first step */
+    bool of_step;      /* the root is the start of the rank's first step */
     bool warm_up;      /* the first step counts from the end of the warm-up. Set by the caller */
 } tm_graph_input;
 

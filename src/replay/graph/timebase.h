@@ -16,11 +16,11 @@ typedef struct tm_cut {
 
 typedef struct tm_timebase {
     int64_t root_ns; /* the root, on the job's clock; INT64_MAX if there is no GPU event */
-    bool of_step;    /* the root is the start of the job's first step */
+    int64_t step;    /* number of the job's first step if its start is the root; else INT64_MIN */
     tm_vec cuts;     /* owned; vector of tm_cut, ascending; empty if nothing is left out */
 } tm_timebase;
 
-#define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, false, TM_VEC(tm_cut)})
+#define TM_TIMEBASE(root_ns) ((tm_timebase){root_ns, INT64_MIN, TM_VEC(tm_cut)})
 
 /** Time range of one recording of a rank, on the job's clock. It starts when all profilers have
  * started (tm_span.open_ns). Sent as bytes. */
