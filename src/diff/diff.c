@@ -284,25 +284,29 @@ static const char *words_of(const tm_table *sides, int side, int column) {
 static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
     const tm_cell *noise = tm_table_cell(job, row, "noise");
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
-    char around[32];
+    const tm_cell *pct = tm_table_cell(job, row, "change_pct");
+    const bool mean = strcmp(tm_table_cell(job, row, "over_steps")->value.text, "mean") == 0;
+    char around[32], what[64] = "No change of the step time beyond noise";
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){llround(tm_table_cell(job, row, "a")->value.r),
                                          llround(tm_table_cell(job, row, "b")->value.r)},
                        2, times);
-    const char *const from = times[0].text, *const to = times[1].text;
-    const tm_cell *pct = tm_table_cell(job, row, "change_pct");
     tm_shown_duration(noise->null ? 0 : llround(noise->value.r), around, sizeof around);
+    if (strcmp(verdict, TM_DIFF_FEW) == 0) {
+        snprintf(text, size, "Too few steps to judge the step time: %s -> %s", times[0].text,
+                 times[1].text);
+        return;
+    }
     if (is_beyond(verdict) && pct->value.r >= TM_SHOWN_FACTOR_PCT)
-        snprintf(text, size, "B takes %.0f times as long a step: %s -> %s (noise %s)",
-                 1.0 + pct->value.r / 100.0, from, to, around);
+        snprintf(what, sizeof what, "B takes %.0f times as long a step",
+                 1.0 + pct->value.r / 100.0);
     else if (is_beyond(verdict))
-        snprintf(text, size, "B is %.1f %% %s a step: %s -> %s (noise %s)", fabs(pct->value.r),
-                 verdict[0] == 'h' ? "slower" : "faster", from, to, around);
-    else if (strcmp(verdict, TM_DIFF_FEW) == 0)
-        snprintf(text, size, "Too few steps to judge the step time: %s -> %s", from, to);
-    else
-        snprintf(text, size, "No change of the step time beyond noise: %s -> %s (noise %s)", from,
-                 to, around);
+        snprintf(what, sizeof what, "B is %.1f %% %s a step", fabs(pct->value.r),
+                 verdict[0] == 'h' ? "slower" : "faster");
+    else if (mean && strcmp(verdict, TM_DIFF_SAME) != 0)
+        snprintf(what, sizeof what, "It is unknown whether the step time changed");
+    snprintf(text, size, "%s%s: %s -> %s (noise %s)", what, mean ? ", by the mean" : "",
+             times[0].text, times[1].text, around);
 }
 
 /* Writes the verdict if the steps of A and B are of one kind. */
@@ -500,6 +504,60 @@ static tm_status diagnostic_plans(const tm_diff *diff, const tm_table *sides, tm
     return add_diagnostic(out, text, err);
 }
 
+/* Adds a note if steps of a side are periodic. */
+static tm_status diagnostic_period(const tm_sample s[2], int side, const char *kind, tm_table *out,
+                                   tm_error *err) {
+    const tm_whole *own = &s[side].whole;
+    char text[SENTENCE_MAX], longer[32], few[48] = "";
+    if (own->period == 0)
+        return TM_OK;
+    tm_shown_duration(llround(fabs(own->longer)), longer, sizeof longer);
+    if (s[!side].whole.n < own->period)
+        snprintf(few, sizeof few, "; %s has too few steps for one", side ? "A" : "B");
+    snprintf(text, sizeof text, "In %s, 1 in %zu steps%s%.60s takes %s %s than the others%s",
+             side ? "B" : "A", own->period, kind ? " of " : "", kind ? kind : "", longer,
+             own->longer > 0.0 ? "longer" : "less", few);
+    return add_diagnostic(out, text, err);
+}
+
+/* Adds a note with the medians if the means decide, and with the means if odd steps change them. */
+static tm_status diagnostic_other(const tm_sample s[2], const tm_sample_change *c, const char *kind,
+                                  tm_table *out, tm_error *err) {
+    const bool usual = c->basis == TM_BASIS_USUAL;
+    int64_t ns[2];
+    char text[SENTENCE_MAX];
+    tm_shown_text shown[2];
+    for (int side = 0; side < 2; side++)
+        ns[side] = llround(usual ? s[side].whole.all.mean : s[side].middle);
+    tm_shown_durations(ns, 2, shown);
+    snprintf(text, sizeof text, "The %s step%s%.60s%s: %s -> %s%s", usual ? "mean" : "median",
+             kind ? " of " : "", kind ? kind : "", c->odd ? "" : ", which is none of these",
+             shown[0].text, shown[1].text, c->odd ? "; a few odd steps change the mean" : "");
+    return add_diagnostic(out, text, err);
+}
+
+/* Adds notes if median and mean of the step time of a kind changed differently. */
+static tm_status diagnostic_mean(const tm_sample s[2], const char *kind, tm_table *out,
+                                 tm_error *err) {
+    const tm_sample_change c = tm_sample_compare(s);
+    for (int side = 0; side < 2 && c.basis != TM_BASIS_USUAL; side++)
+        TM_TRY(diagnostic_period(s, side, kind, out, err));
+    if (c.odd || c.basis == TM_BASIS_PERIODS)
+        TM_TRY(diagnostic_other(s, &c, kind, out, err));
+    return TM_OK;
+}
+
+static tm_status diagnostic_means(const tm_diff *diff, tm_table *out, tm_error *err) {
+    for (int pair = 0; pair < diff->kinds.n; pair++) {
+        tm_sample s[2];
+        for (int side = 0; side < 2; side++)
+            TM_TRY(tm_sample_take(diff->tables[side], "overview.step", "step_ns",
+                                  tm_kinds_steps(&diff->kinds, pair, side), &s[side], err));
+        TM_TRY(diagnostic_mean(s, diff->kinds.pairs[pair].name, out, err));
+    }
+    return TM_OK;
+}
+
 /* Adds a note if the shares of the kinds of steps differ, because sums over all steps depend on
  * these shares. */
 static tm_status diagnostic_shift(const tm_diff *diff, tm_table *out, tm_error *err) {
@@ -522,6 +580,7 @@ static tm_status add_diagnostics(const tm_diff *diff, tm_tables *out, tm_error *
         say_verdict(out, text);
         TM_TRY(add_diagnostic(&out->tables[DIAGNOSTIC], text, err));
     }
+    TM_TRY(diagnostic_means(diff, &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_shift(diff, &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_sizes(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));
     TM_TRY(diagnostic_kinds(&out->tables[SIDE], &out->tables[DIAGNOSTIC], err));

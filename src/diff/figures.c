@@ -6,7 +6,7 @@
 #include <string.h>
 
 /* Columns of both tables. */
-enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, N_SHARED };
+enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, F_OVER, N_SHARED };
 
 #define FIGURE_COLUMNS                                                                             \
     {"figure", TM_TEXT, "",                                                                        \
@@ -16,7 +16,8 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
         {"unit", TM_TEXT, "", "Unit of the columns a, b, change and noise."},                      \
         {"a", TM_REAL, "",                                                                         \
          "Value of the figure in A. Figures by step: mean over ranks in each step, then median "   \
-         "over steps, without partial steps. Counts and bytes that grow with the recording: per "  \
+         "over steps (or mean, see over_steps), without partial steps. Counts and bytes that "     \
+         "grow with the recording: per "                                                           \
          "rank and step. Samples and tokens per second: the given number per step / the median "   \
          "of step_ns. Columns of memory.device: the largest value of any GPU. All others: the "    \
          "job's value."},                                                                          \
@@ -27,14 +28,20 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
          "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \
          "third quartile of the steps' absolute deviations from the median, the larger of A and "  \
-         "B; n is the smaller number of steps. Null for figures that are not by step."},           \
+         "B; n is the smaller number of steps. Of means: Student's t (1 of 200) times the "        \
+         "standard "                                                                               \
+         "error, as in diff.gate. Null for figures that are not by step."},                        \
+        {"verdict", TM_TEXT, "",                                                                   \
+         "Verdict on the change. higher or lower: the change exceeds noise; for figures that "     \
+         "are not by step, the change is at least 2 %. unclear: the change is smaller, or the "    \
+         "figure is a count and the shares of the kinds of steps differ between A and B, or "      \
+         "means decide and one job has fewer steps than the period of the other. "                 \
+         "same: no change. too few steps: A or B has under 3 steps. only A or only B: the "        \
+         "other job does not have the figure."},                                                   \
     {                                                                                              \
-        "verdict", TM_TEXT, "",                                                                    \
-            "Verdict on the change. higher or lower: the change exceeds noise; for figures that "  \
-            "are not by step, the change is at least 2 %. unclear: the change is smaller, or the " \
-            "figure is a count and the shares of the kinds of steps differ between A and B. "      \
-            "same: no change. too few steps: A or B has under 3 steps. only A or only B: the "     \
-            "other job does not have the figure."                                                  \
+        "over_steps", TM_TEXT, "",                                                                 \
+            "Which values a and b are: median, or mean of all steps but the first. The mean "      \
+            "decides by the rule of diff.gate.over_steps. Null for figures that are not by step."  \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -209,9 +216,10 @@ static tm_sample find_whole(const tm_diff *diff, int side, const figure *f) {
 
 /* Returns the verdict. The order of the checks matters. A figure that a side lacks has no change.
  * Equal values are "same" with any number of steps. */
-static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, double noise) {
+static const char *judge(const tm_diff *diff, const tm_sample s[2], how way,
+                         const tm_sample_change *c) {
     bool by_step = way == BY_STEP || way == RATE;
-    double change = s[1].middle - s[0].middle;
+    double change = c->of[1] - c->of[0];
     if (s[0].n == 0 || s[1].n == 0)
         return s[0].n == 0 ? "only B" : "only A";
     if (change == 0.0)
@@ -219,8 +227,9 @@ static const char *judge(const tm_diff *diff, const tm_sample s[2], how way, dou
     if (by_step ? !tm_sample_judges(&s[0], &s[1]) : way == A_STEP && diff->by_call)
         return diff->shifted && !by_step ? TM_DIFF_UNCLEAR : TM_DIFF_FEW;
     /* The variation of a figure that is not by step is unknown, so a fixed percentage is used. */
-    double pct = fabs(tm_diff_pct(s[0].middle, s[1].middle));
-    if (by_step ? fabs(change) <= noise : pct < TM_DIFF_LEAST_PCT)
+    double pct = fabs(tm_diff_pct(c->of[0], c->of[1]));
+    if (c->basis == TM_BASIS_MISSED ||
+        (by_step ? fabs(change) <= c->noise : pct < TM_DIFF_LEAST_PCT))
         return TM_DIFF_UNCLEAR;
     return change > 0.0 ? "higher" : "lower";
 }
@@ -240,21 +249,23 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     name[size] = '.';
     memcpy(name + size + 1, f->column, strlen(f->column) + 1);
     bool by_step = f->how == BY_STEP || f->how == RATE, both = s[0].n > 0 && s[1].n > 0;
-    double noise = tm_sample_noise(&s[0], &s[1]);
-    if (s[0].n > 0)
-        tm_cell_set_real(&cells[F_A], s[0].middle);
-    if (s[1].n > 0)
-        tm_cell_set_real(&cells[F_B], s[1].middle);
+    const tm_sample_change c = tm_sample_compare(s);
+    for (int side = 0; side < 2; side++)
+        if (s[side].n > 0)
+            tm_cell_set_real(&cells[F_A + side], c.of[side]);
     if (both) {
-        tm_cell_set_real(&cells[F_CHANGE], s[1].middle - s[0].middle);
-        tm_cell_set_real(&cells[F_PCT], tm_diff_pct(s[0].middle, s[1].middle));
+        tm_cell_set_real(&cells[F_CHANGE], c.of[1] - c.of[0]);
+        tm_cell_set_real(&cells[F_PCT], tm_diff_pct(c.of[0], c.of[1]));
     }
     if (both && by_step && tm_sample_judges(&s[0], &s[1]))
-        tm_cell_set_real(&cells[F_NOISE], noise);
+        tm_cell_set_real(&cells[F_NOISE], c.noise);
+    if (by_step)
+        TM_TRY(tm_table_set_text(out, &cells[F_OVER], c.basis == TM_BASIS_USUAL ? "median" : "mean",
+                                 NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_FIGURE], name, NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_KIND], kind, NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit_of(diff, f), NULL));
-    return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, noise), NULL);
+    return tm_table_set_text(out, &cells[F_VERDICT], judge(diff, s, f->how, &c), NULL);
 }
 
 /* Samples a rate (samples or tokens in a step / step time), with the number of steps and the
@@ -271,8 +282,9 @@ static tm_status sample_rate(const tm_tables *tables, const figure *f, tm_sample
     TM_TRY(tm_sample_take(tables, "overview.step", "step_ns", of, out, err));
     if (out->n == 0 || !(out->middle > 0.0))
         return TM_OK;
-    double rate = number * 1e9 / out->middle;
-    *out = (tm_sample){rate, rate * out->spread / out->middle, out->n};
+    out->spread *= number * 1e9 / (out->middle * out->middle);
+    out->middle = number * 1e9 / out->middle;
+    tm_estimate_invert(&out->whole.all, number * 1e9);
     return TM_OK;
 }
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analysis/shared/doubt.h"
-#include "base/sorted.h"
+#include "base/median.h"
 #include "level.h"
 #include "parts.h"
 
@@ -25,6 +25,7 @@ enum {
     G_LIMIT,
     G_VERDICT,
     G_WHY,
+    G_OVER,
     N_G
 };
 
@@ -38,7 +39,8 @@ static const tm_column columns[N_G] = {
     {"a", TM_REAL, "",
      "Value of the figure in the first job (before). Figures by step: mean over ranks in each "
      "whole step, then trimmed mean over steps, without the tenth (rounded up) with the smallest "
-     "values and the tenth with the largest. Peaks: the largest of any GPU. Null if not recorded, "
+     "values and the tenth with the largest, or the mean (see over_steps). Peaks: the largest of "
+     "any GPU. Null if not recorded, "
      "or with under 5 whole steps."},
     {"b", TM_REAL, "",
      "Value of the figure in the second job (after), computed in the same way as the column a."},
@@ -59,8 +61,18 @@ static const tm_column columns[N_G] = {
     {"verdict", TM_TEXT, "",
      "Verdict on the change. fail: the change exceeds the limit. If noise_pct exceeds the limit, "
      "the change must exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: "
-     "neither the change nor noise_pct exceeds the limit. undecided: all other cases."},
+     "neither the change nor noise_pct exceeds the limit. undecided: all other cases, and if means "
+     "decide (over_steps) but one job has fewer steps than the period of the other."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
+    {"over_steps", TM_TEXT, "",
+     "Which means a and b are. trimmed mean: see the column a. mean: of all steps but the first; "
+     "it "
+     "decides if it changed otherwise than the trimmed mean, i.e. by more than noise neither by "
+     "the same difference nor by the same factor, or if every p-th step and no other is longer (or "
+     "shorter) than the rest, at least 3 times. Such steps and the others then have the weights 1 "
+     "/ p and 1 - 1 / p, and their separate standard errors. Otherwise the standard error of a "
+     "mean "
+     "has the larger standard deviation of the two jobs. Null for figures that are not by step."},
 };
 
 const tm_table_def tm_gate_def = {
@@ -120,52 +132,25 @@ tm_status tm_gate_parse(const char *text, tm_gate_limit *out, tm_error *err) {
     return TM_OK;
 }
 
-static double clamp(double value, double low, double high) {
-    return value < low ? low : value > high ? high : value;
-}
-
-/* Returns the factor by which the autocorrelation of steps increases the standard error. */
-static double widening(const tm_step_mean *steps, size_t n, double low, double high, double mean) {
-    double own = 0.0, next = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        double off = clamp(steps[i].mean, low, high) - mean;
-        own += off * off;
-        if (i + 1 < n)
-            next += off * (clamp(steps[i + 1].mean, low, high) - mean);
-    }
-    double r = own > 0.0 ? clamp(next / own, -0.95, 0.95) : 0.0;
-    return r > 2.0 / sqrt((double)n) ? sqrt((1.0 + r) / (1.0 - r)) : 1.0;
-}
-
-static int by_value(const void *a, const void *b) {
-    return tm_order_real(*(const double *)a, *(const double *)b);
-}
-
-/* Sets the trimmed mean, and its standard error from the winsorized deviations (Yuen 1974). A
- * single odd step, such as the first, does not affect them. */
-static void settle(const tm_step_mean *steps, double *sorted, size_t n, tm_level *out) {
-    size_t cut = (n + 9) / 10, kept = n - 2 * cut;
-    for (size_t i = 0; i < n; i++)
-        sorted[i] = steps[i].mean;
-    qsort(sorted, n, sizeof *sorted, by_value);
-    double low = sorted[cut], high = sorted[n - 1 - cut], sum = 0.0, all = 0.0, squares = 0.0;
-    for (size_t i = 0; i < n; i++) {
-        sum += i >= cut && i < n - cut ? sorted[i] : 0.0;
-        all += clamp(sorted[i], low, high);
-    }
-    for (size_t i = 0; i < n; i++)
-        squares += pow(clamp(sorted[i], low, high) - all / (double)n, 2.0);
-    out->mean = sum / (double)kept;
-    out->error = sqrt(squares / (double)(n - 1)) * sqrt((double)n) / (double)kept *
-                 widening(steps, n, low, high, all / (double)n);
-    out->freedom = (double)(kept - 1);
-}
-
 static tm_level mean_of_few(const tm_step_mean *steps, size_t n) {
-    tm_level found = {.error = (double)NAN, .n = n};
+    tm_level found = {.usual.error = (double)NAN, .n = n};
     for (size_t i = 0; i < n; i++)
-        found.mean += steps[i].mean / (double)n;
+        found.usual.mean += steps[i].mean / (double)n;
     return found;
+}
+
+/* Measures a figure over at least TM_GATE_STEPS_MIN steps. */
+static tm_status measure_many(const tm_step_mean *steps, size_t n, tm_level *out, tm_error *err) {
+    double *values = malloc(2 * n * sizeof *values), *sorted = values + n;
+    if (!values)
+        return tm_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        values[i] = sorted[i] = steps[i].mean;
+    tm_sort_reals(sorted, n);
+    *out = (tm_level){.usual = tm_estimate_trimmed(values, sorted, n), .n = n};
+    tm_status status = tm_whole_measure(steps, n, &out->whole, err);
+    free(values);
+    return status;
 }
 
 static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
@@ -173,15 +158,10 @@ static tm_status measure_steps(const tm_tables *tables, int name, tm_sample_rank
     tm_vec steps = TM_VEC(tm_step_mean);
     tm_status status =
         tm_sample_steps(tables, names[name].table, names[name].column, of, &steps, err);
-    double *sorted = malloc((steps.n + 1) * sizeof *sorted);
-    if (status == TM_OK && !sorted)
-        status = tm_fail_memory(err);
-    out->n = steps.n;
-    if (status == TM_OK && sorted && steps.n >= TM_GATE_STEPS_MIN)
-        settle(steps.data, sorted, steps.n, out);
-    else if (status == TM_OK && steps.n > 0)
+    if (status == TM_OK && steps.n >= TM_GATE_STEPS_MIN)
+        status = measure_many(steps.data, steps.n, out, err);
+    else if (status == TM_OK)
         *out = mean_of_few(steps.data, steps.n);
-    free(sorted);
     tm_vec_free(&steps);
     return status;
 }
@@ -206,11 +186,8 @@ static tm_status measure_rate(const tm_tables *tables, int name, tm_sample_ranks
     if (!(held > 0.0))
         return TM_OK;
     TM_TRY(measure_steps(tables, 0, of, out, err)); /* figure 0 is the step time */
-    if (out->mean > 0.0) {
-        double rate = held * 1e9 / out->mean;
-        out->error = rate * out->error / out->mean;
-        out->mean = rate;
-    }
+    tm_estimate_invert(&out->usual, held * 1e9);
+    tm_estimate_invert(&out->whole.all, held * 1e9);
     return TM_OK;
 }
 
@@ -228,7 +205,7 @@ tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of
     if (is_of_steps(tables, name))
         return measure_steps(tables, name, of, out, err);
     tm_sample whole = tm_diff_largest(table, names[name].column, true);
-    *out = (tm_level){.mean = whole.middle, .error = (double)NAN, .n = whole.n};
+    *out = (tm_level){.usual = {.mean = whole.middle, .error = (double)NAN}, .n = whole.n};
     return TM_OK;
 }
 
@@ -242,28 +219,40 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name) {
     return (tm_level_figure){names[name].alias, def->name, column, is_of_steps(tables, name)};
 }
 
-/* Returns the value that Student's t exceeds with probability 1/400. It is computed from the normal
- * quantile (Abramowitz and Stegun, 26.7.5). With 3 or more degrees of freedom, it is off by at most
- * 1.5 %. With 2, which is the minimum, it is 7 % too low. */
-static double student(double freedom) {
-    const double z = 2.807034, z2 = z * z, f = 1.0 / freedom;
-    double t = z2 * (z2 * (z2 * (79.0 * z2 + 776.0) + 1482.0) - 1920.0) - 945.0;
-    t = t * f / 92160.0 + (z2 * (z2 * (3.0 * z2 + 19.0) + 17.0) - 15.0) / 384.0;
-    t = t * f + (z2 * (5.0 * z2 + 16.0) + 3.0) / 96.0;
-    t = t * f + (z2 + 1.0) / 4.0;
-    return z * (1.0 + t * f);
+/* Returns by how much the change from a to b may be off by chance [% of a]. */
+static double relative_noise(const tm_estimate *a, const tm_estimate *b) {
+    tm_estimate scaled = *a;
+    scaled.error *= b->mean / a->mean;
+    return 100.0 * tm_estimate_noise(&scaled, b) / a->mean;
 }
 
-/* Student's t is used, because the deviations of few steps may be too small by chance. The degrees
- * of freedom follow Welch's formula, as in Yuen's test. */
-double tm_level_noise(const tm_level *a, const tm_level *b) {
-    double a_square = pow(b->mean / a->mean * a->error, 2.0), b_square = pow(b->error, 2.0);
-    double both = a_square + b_square;
-    if (!(both > 0.0)) /* no variance, or NaN if unknown */
-        return both;
-    double freedom =
-        both * both / (a_square * a_square / a->freedom + b_square * b_square / b->freedom);
-    return 100.0 * student(freedom) * sqrt(both) / a->mean;
+static void set_shift(tm_shift *shift) {
+    const tm_estimate *a = &shift->of[0], *b = &shift->of[1];
+    shift->pct = tm_diff_pct(a->mean, b->mean);
+    shift->noise = relative_noise(a, b);
+}
+
+tm_level_change tm_level_compare(const tm_level *a, const tm_level *b) {
+    tm_level_change out = {.usual.of = {a->usual, b->usual}};
+    const double usual[2] = {a->usual.mean, b->usual.mean};
+    out.basis =
+        tm_whole_decides(&a->whole, &b->whole, usual, tm_estimate_noise(&a->usual, &b->usual));
+    set_shift(&out.usual);
+    tm_whole_pair(&a->whole, &b->whole, out.whole.of);
+    set_shift(&out.whole);
+    return out;
+}
+
+void tm_level_ignore_odd(tm_level_change *change, double low, double high) {
+    if (change->basis == TM_BASIS_ODD &&
+        tm_whole_agrees(change->usual.pct, change->whole.pct, low, high))
+        change->basis = TM_BASIS_USUAL;
+}
+
+const char *tm_level_over_steps(const tm_level_change *change) {
+    if (isnan(change->usual.noise))
+        return NULL;
+    return change->basis == TM_BASIS_USUAL ? "trimmed mean" : "mean";
 }
 
 int64_t tm_level_ranks(const tm_tables *tables) {
@@ -283,14 +272,15 @@ typedef struct gate {
     tm_level a, b;
     int64_t ranks[2];
     bool marked[2], of_steps;
-    bool doubted[2];      /* whether times on devices may be wrong by more than 5 % */
-    double change, noise; /* [%] */
+    bool doubted[2]; /* whether times on devices may be wrong by more than 5 % */
+    bool judged;     /* whether `change` is known */
+    tm_level_change change;
 } gate;
 
 /* Returns the number of steps that each side would need for noise to be as low as the limit. */
 static double steps_needed(const gate *g) {
     double n = (double)(g->a.n < g->b.n ? g->a.n : g->b.n);
-    return ceil(n * pow(g->noise / fabs(g->limit.pct), 2.0) - 1e-6);
+    return ceil(n * pow(tm_level_shift(&g->change)->noise / fabs(g->limit.pct), 2.0) - 1e-6);
 }
 
 /* Returns whether no decision is possible. If so, writes the reason to @p why. */
@@ -320,7 +310,7 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
                  g->doubted[0] && g->doubted[1] ? "on both sides"
                  : g->doubted[0]                ? "before"
                                                 : "after");
-    else if (!(g->a.mean > 0.0))
+    else if (!(g->a.usual.mean > 0.0))
         snprintf(why, size, "it was 0 before, so a change in percent has no meaning");
     else
         return false;
@@ -334,25 +324,47 @@ static bool lacks_data(const gate *g, char *why, size_t size) {
  * and 3 % noise, 0.04 % fail. */
 static double needed(const gate *g) {
     double most = fabs(g->limit.pct);
-    return g->noise > most ? most + fmin(2.0 * (g->noise - most), g->noise) : most;
+    const double noise = tm_level_shift(&g->change)->noise;
+    return noise > most ? most + fmin(2.0 * (noise - most), noise) : most;
+}
+
+/* Writes why chance may explain the change, or hide one. */
+static void say_chance(const gate *g, char *why, size_t size) {
+    const tm_level_change *c = &g->change;
+    const tm_level *periodic = g->a.whole.period > 0 ? &g->a : &g->b;
+    if (c->basis == TM_BASIS_MISSED)
+        snprintf(why, size, "1 in %zu steps %s is unlike the others; %s has too few steps for one",
+                 periodic->whole.period, periodic == &g->a ? "before" : "after",
+                 periodic == &g->a ? "after" : "before");
+    else if (c->basis == TM_BASIS_ODD)
+        snprintf(why, size,
+                 "the usual step changed by %+.2f %%, but odd steps change the mean of all steps; "
+                 "that may be chance",
+                 c->usual.pct);
+    else
+        snprintf(why, size,
+                 "chance may change it by %.1f %%: about %.0f steps on each side would distinguish "
+                 "%.3g %% from chance",
+                 tm_level_shift(c)->noise, steps_needed(g), fabs(g->limit.pct));
 }
 
 static const char *judge(gate *g, char *why, size_t size) {
     if (lacks_data(g, why, size))
         return TM_GATE_UNDECIDED;
     double sign = g->limit.pct > 0.0 ? 1.0 : -1.0, most = fabs(g->limit.pct);
-    g->change = tm_diff_pct(g->a.mean, g->b.mean);
-    g->noise = 0.0;
-    if (g->of_steps)
-        g->noise = tm_level_noise(&g->a, &g->b);
-    if (sign * g->change > needed(g))
+    g->change = tm_level_compare(&g->a, &g->b);
+    g->judged = true;
+    if (!g->of_steps)
+        g->change.usual.noise = 0.0;
+    tm_level_ignore_odd(&g->change, sign > 0.0 ? -HUGE_VAL : g->limit.pct,
+                        sign > 0.0 ? g->limit.pct : HUGE_VAL);
+    const tm_shift *shift = tm_level_shift(&g->change);
+    const bool missed = g->change.basis == TM_BASIS_MISSED;
+    if (!missed && sign * shift->pct > needed(g))
         return TM_GATE_FAIL;
-    if (sign * g->change <= most && g->noise <= most)
+    if (!missed && sign * shift->pct <= most && shift->noise <= most)
         return TM_GATE_PASS;
-    snprintf(why, size,
-             "chance may change it by %.1f %%: about %.0f steps on each side would distinguish "
-             "%.3g %% from chance",
-             g->noise, steps_needed(g), most);
+    say_chance(g, why, size);
     return TM_GATE_UNDECIDED;
 }
 
@@ -366,14 +378,17 @@ static tm_status set_row(const gate *g, const char *verdict, const char *why, tm
     for (int side = 0; side < 2; side++) {
         const tm_level *l = side ? &g->b : &g->a;
         if (l->n >= (g->of_steps ? TM_GATE_STEPS_MIN : 1))
-            tm_cell_set_real(&row[G_A + side], l->mean);
+            tm_cell_set_real(&row[G_A + side],
+                             g->judged ? tm_level_shift(&g->change)->of[side].mean : l->usual.mean);
         if (g->of_steps)
             tm_cell_set_int(&row[G_A_STEPS + side], (int64_t)l->n);
     }
-    if (isfinite(g->change))
-        tm_cell_set_real(&row[G_CHANGE], g->change);
-    if (isfinite(g->noise) && g->of_steps)
-        tm_cell_set_real(&row[G_NOISE], g->noise);
+    if (g->judged)
+        tm_cell_set_real(&row[G_CHANGE], tm_level_shift(&g->change)->pct);
+    if (g->judged && g->of_steps) {
+        tm_cell_set_real(&row[G_NOISE], tm_level_shift(&g->change)->noise);
+        TM_TRY(tm_table_set_text(out, &row[G_OVER], tm_level_over_steps(&g->change), err));
+    }
     tm_cell_set_real(&row[G_LIMIT], g->limit.pct);
     TM_TRY(tm_table_set_text(out, &row[G_FIGURE], name, err));
     TM_TRY(tm_table_set_text(out, &row[G_KIND], g->kind, err));
@@ -400,7 +415,7 @@ static bool is_minor(const tm_kind_pairs *kinds, int pair) {
 
 static tm_status add_row(const tm_tables *const sides[2], const tm_kind_pairs *kinds, int pair,
                          tm_gate_limit limit, tm_table *out, tm_error *err) {
-    gate g = {.limit = limit, .change = (double)NAN, .noise = (double)NAN};
+    gate g = {.limit = limit};
     char why[TM_GATE_WHY_MAX] = "";
     tm_level *levels[2] = {&g.a, &g.b};
     g.of_steps = is_of_steps(sides[0], limit.name);

@@ -6,12 +6,12 @@
 
 #include "sample.h"
 #include "tmerge/table.h"
+#include "whole.h"
 
 typedef struct tm_level {
-    /* `error` is the standard error of the mean. It is NAN if the figure is not by step, or if
-     * there are too few steps. */
-    double mean, error;
-    double freedom; /* degrees of freedom of error */
+    tm_estimate usual; /* trimmed mean over steps; its error is NAN if the figure is not by step, or
+                          if there are too few steps */
+    tm_whole whole;    /* for figures by step */
     /* Number of steps. A figure that is not by step has 1. A figure that was not recorded has 0. */
     size_t n;
 } tm_level;
@@ -29,14 +29,37 @@ tm_level_figure tm_level_figure_of(const tm_tables *tables, int name);
 
 /**
  * Measures a figure of a job. A figure that is by step is measured over the ranks and steps that
- * @p of selects. With fewer than TM_GATE_STEPS_MIN steps, out->error is NAN.
+ * @p of selects. With fewer than TM_GATE_STEPS_MIN steps, out->usual.error is NAN.
  * @return TM_OK; TM_ERR_FAULT
  */
 tm_status tm_level_measure(const tm_tables *tables, int name, tm_sample_ranks of, tm_level *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** Returns by how much the means of two levels may differ by chance [% of the mean of @p a]. */
-double tm_level_noise(const tm_level *a, const tm_level *b);
+typedef struct tm_shift {
+    tm_estimate of[2]; /* the compared means */
+    double pct, noise; /* change, and how far it may be off by chance [% of the first mean] */
+} tm_shift;
+
+/** A change from one job to another, and which means decide. */
+typedef struct tm_level_change {
+    tm_shift usual, whole;
+    tm_basis basis;
+} tm_level_change;
+
+tm_level_change tm_level_compare(const tm_level *a, const tm_level *b);
+
+/** If odd steps do not bring the change from one side of [@p low, @p high] to another, lets the
+ * usual steps decide [%]. */
+void tm_level_ignore_odd(tm_level_change *change, double low, double high);
+
+/** Returns the change of the means that decide. */
+static inline const tm_shift *tm_level_shift(const tm_level_change *change) {
+    return change->basis == TM_BASIS_USUAL ? &change->usual : &change->whole;
+}
+
+/** Returns what the column `over_steps` says of a change: "trimmed mean" or "mean"; NULL if the
+ * figure is not by step. */
+const char *tm_level_over_steps(const tm_level_change *change);
 
 /** Returns the number of ranks of the job. */
 int64_t tm_level_ranks(const tm_tables *tables);

@@ -46,7 +46,7 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
         if (cell->null || !is_meant(ranks, rank, step) ||
             (rank_at >= 0 && is_partial(steps, rank, step)))
             continue;
-        value v = {step, real ? cell->value.r : (double)cell->value.i};
+        value v = {.step = step, .mean = real ? cell->value.r : (double)cell->value.i};
         if (!tm_vec_append(out, &v, 1))
             return false;
     }
@@ -65,7 +65,7 @@ static void average(tm_vec *values) {
         double sum = 0.0;
         for (; i < values->n && v[i].step == step; i++)
             sum += v[i].mean;
-        v[n_steps++] = (value){step, sum / (double)(i - first)};
+        v[n_steps++] = (value){step, sum / (double)(i - first), i - first};
     }
     values->n = n_steps;
 }
@@ -85,12 +85,13 @@ tm_status tm_sample_take(const tm_tables *tables, const char *table, const char 
     tm_sample found = {0};
     tm_status status = tm_sample_steps(tables, table, column, ranks, &steps, err);
     double *means = malloc((steps.n + 1) * sizeof *means);
-    if (status == TM_OK && !means) {
+    if (status == TM_OK && !means)
         status = tm_fail_memory(err);
-    } else if (status == TM_OK && steps.n > 0) {
+    if (status == TM_OK && steps.n > 0) {
         found.n = steps.n;
         for (size_t i = 0; i < found.n; i++)
             means[i] = ((const value *)steps.data)[i].mean;
+        status = tm_whole_measure(steps.data, found.n, &found.whole, err);
         found.middle = tm_median_real(means, found.n);
         for (size_t i = 0; i < found.n; i++)
             means[i] = fabs(means[i] - found.middle);
@@ -118,4 +119,22 @@ double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
     double spread = fmax(a->spread, b->spread), n_a = (double)a->n, n_b = (double)b->n;
     return 3.0 * (1.0 + 4.0 / fmin(n_a, n_b)) * error_of_median * spread *
            sqrt(1.0 / n_a + 1.0 / n_b);
+}
+
+tm_sample_change tm_sample_compare(const tm_sample s[2]) {
+    tm_sample_change out = {.of = {s[0].middle, s[1].middle},
+                            .noise = tm_sample_noise(&s[0], &s[1])};
+    const double most = out.noise, change = out.of[1] - out.of[0];
+    tm_estimate means[2];
+    out.basis = tm_whole_decides(&s[0].whole, &s[1].whole, out.of, most);
+    tm_whole_pair(&s[0].whole, &s[1].whole, means);
+    out.odd = out.basis == TM_BASIS_ODD;
+    if (out.odd && tm_whole_agrees(change, means[1].mean - means[0].mean, -most, most))
+        out.basis = TM_BASIS_USUAL;
+    if (out.basis == TM_BASIS_USUAL)
+        return out;
+    for (int side = 0; side < 2; side++)
+        out.of[side] = means[side].mean;
+    out.noise = tm_estimate_noise(&means[0], &means[1]);
+    return out;
 }

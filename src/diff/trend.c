@@ -28,6 +28,9 @@ enum {
     T_FIRST_CHANGE,
     T_FIRST_NOISE,
     T_FIRST_VERDICT,
+    T_MEAN,
+    T_OVER,
+    T_FIRST_OVER,
     N_T
 };
 
@@ -62,6 +65,14 @@ static const tm_column columns[N_T] = {
      "not by step, or with under 5 steps."},
     {"first_verdict", TM_TEXT, "",
      "Verdict on the change from the first job, in the words of the column verdict."},
+    {"mean", TM_REAL, "",
+     "Mean of the figure over all steps but the first, in whole periods if steps are periodic (see "
+     "diff.gate.over_steps). Null for figures that are not by step, or with under 5 steps."},
+    {"over_steps", TM_TEXT, "",
+     "Which values change_pct and verdict compare: trimmed mean (the column value) or mean (the "
+     "column mean), as in diff.gate. Null if noise_pct is."},
+    {"first_over_steps", TM_TEXT, "",
+     "Which values first_change_pct and first_verdict compare, in the words of over_steps."},
 };
 
 const tm_table_def tm_trend_def = {
@@ -166,7 +177,7 @@ static bool is_measured(const job *of, row_of r) {
     return level_of(of, r.f, r.kind)->n >= (of->figures[r.f].of_steps ? TM_GATE_STEPS_MIN : 1);
 }
 
-static const char *judge(const job *a, const job *b, row_of r, double change, double noise) {
+static const char *judge(const job *a, const job *b, row_of r, const tm_level_change *c) {
     const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
     bool of_steps = a->figures[r.f].of_steps;
     if (from->n == 0 || to->n == 0)
@@ -175,24 +186,29 @@ static const char *judge(const job *a, const job *b, row_of r, double change, do
         return "other ranks";
     if (!is_measured(a, r) || !is_measured(b, r))
         return TM_DIFF_FEW;
-    if (from->mean == to->mean)
+    const tm_shift *shift = tm_level_shift(c);
+    if (shift->of[0].mean == shift->of[1].mean)
         return TM_DIFF_SAME;
-    if (!isfinite(change) ||
-        (of_steps ? !(fabs(change) > noise) : fabs(change) < TM_DIFF_LEAST_PCT))
+    if (!isfinite(shift->pct) || c->basis == TM_BASIS_MISSED ||
+        (of_steps ? !(fabs(shift->pct) > shift->noise) : fabs(shift->pct) < TM_DIFF_LEAST_PCT))
         return TM_DIFF_UNCLEAR;
-    return change > 0.0 ? "higher" : "lower";
+    return shift->pct > 0.0 ? "higher" : "lower";
 }
 
-static tm_status compare(const job *a, const job *b, row_of r, tm_table *out, tm_cell *cells) {
+/* Sets the cells of change, noise and verdict, and the one of over_steps. */
+static tm_status compare(const job *a, const job *b, row_of r, tm_table *out, tm_cell *cells,
+                         tm_cell *over_steps) {
     const tm_level *from = level_of(a, r.f, r.kind), *to = level_of(b, r.f, r.kind);
-    double change = (double)NAN, noise = (double)NAN;
+    tm_level_change c = {.usual = {.pct = (double)NAN, .noise = (double)NAN}};
     if (from->n > 0 && to->n > 0 && a->ranks == b->ranks)
-        change = tm_diff_pct(from->mean, to->mean);
-    if (isfinite(change) && a->figures[r.f].of_steps)
-        noise = tm_level_noise(from, to);
-    tm_cell_set_real(&cells[0], change);
-    tm_cell_set_real(&cells[1], noise);
-    return tm_table_set_text(out, &cells[2], judge(a, b, r, change, noise), NULL);
+        c = tm_level_compare(from, to);
+    if (!isfinite(c.usual.pct) || !a->figures[r.f].of_steps)
+        c.usual.noise = (double)NAN;
+    tm_level_ignore_odd(&c, -c.usual.noise, c.usual.noise);
+    tm_cell_set_real(&cells[0], tm_level_shift(&c)->pct);
+    tm_cell_set_real(&cells[1], tm_level_shift(&c)->noise);
+    TM_TRY(tm_table_set_text(out, over_steps, tm_level_over_steps(&c), NULL));
+    return tm_table_set_text(out, &cells[2], judge(a, b, r, &c), NULL);
 }
 
 static tm_status tell(const tm_trend *trend, row_of r, size_t i, tm_table *out) {
@@ -206,16 +222,19 @@ static tm_status tell(const tm_trend *trend, row_of r, size_t i, tm_table *out) 
     snprintf(name, sizeof name, "%s.%s", figure->where, figure->column->name);
     tm_cell_set_int(&row[T_PLACE], (int64_t)i + 1);
     if (level->n > 0)
-        tm_cell_set_real(&row[T_VALUE], level->mean);
+        tm_cell_set_real(&row[T_VALUE], level->usual.mean);
+    if (level->whole.n > 0)
+        tm_cell_set_real(&row[T_MEAN], level->whole.all.mean);
     if (figure->of_steps)
         tm_cell_set_int(&row[T_STEPS], (int64_t)level->n);
     TM_TRY(tm_table_set_text(out, &row[T_FIGURE], name, NULL));
     TM_TRY(tm_table_set_text(out, &row[T_KIND], r.kind, NULL));
     TM_TRY(tm_table_set_text(out, &row[T_STORE], jobs[i].store, NULL));
     TM_TRY(tm_table_set_text(out, &row[T_UNIT], figure->column->unit, NULL));
-    if (i > 0)
-        TM_TRY(compare(&jobs[i - 1], &jobs[i], r, out, &row[T_CHANGE]));
-    return i > 0 ? compare(&jobs[0], &jobs[i], r, out, &row[T_FIRST_CHANGE]) : TM_OK;
+    if (i == 0)
+        return TM_OK;
+    TM_TRY(compare(&jobs[i - 1], &jobs[i], r, out, &row[T_CHANGE], &row[T_OVER]));
+    return compare(&jobs[0], &jobs[i], r, out, &row[T_FIRST_CHANGE], &row[T_FIRST_OVER]);
 }
 
 static tm_status tell_figure(const tm_trend *trend, row_of r, tm_table *out, tm_error *err) {

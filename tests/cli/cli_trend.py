@@ -47,6 +47,19 @@ def test_changes_are_those_of_the_steps_and_held_against_chance():
     equal(found['overlap.step.compute_ns', 2]['verdict'], 'same')
 
 
+def test_the_mean_counts_if_every_fourth_step_is_longer():
+    """The trimmed mean leaves out 2 of 16 steps at either end: (10 x 100 + 2 x 200) / 12."""
+    stores = [made('a', [100] * 6), made('fourth', [100, 100, 100, 200] * 4)]
+    row = trend(*stores)['overview.step.step_ns', 2]
+    equal([round(row[name], 3) for name in ('value', 'mean', 'change_pct')], [116666.667, 125e3, 25.0])
+    equal((row['verdict'], row['over_steps']), ('higher', 'mean'))
+    text = tmerge('trend', *stores).expect(0).out
+    contains(text, 'fourth.h5 (mean 125.0 us)\n')
+    contains(text, 'since the one before: +25.0 % by the mean (chance 0.0 %), higher\n')
+    contains(tmerge('gate', *stores, '--max=step=-5%').expect(0).out,
+             'pass      step +25.00 % by the mean (at most 5 % lower, any increase; noise')
+
+
 def test_what_cannot_be_compared_is_said():
     stores = [made('a', [100] * 6), made('few', [100] * 3), made('two', [100] * 6, ranks=2)]
     found = trend(*stores)

@@ -47,13 +47,28 @@ TEST(rows_worked_out_by_hand) {
      * twice the error: 391.730 %.
      * `late` is `spread` + 3000; `later` and `latest` are 76 and 97 more. Their means change from
      * 3030 by 2.508 or 3.201 %, with noise of 1.9647 or 1.9721 % (3.998 or 3.996 degrees of
-     * freedom). At a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on. */
+     * freedom). At a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on.
+     *
+     * Without the first step, every 4th step of `fourth` takes 20, 22 and 24: a mean of 22 with an
+     * error of 2 / sqrt(3) and 2 degrees of freedom, of which a step has a quarter. So a step takes
+     * 0.75 10 + 0.25 22 = 13. With 4 degrees, the noise of two such jobs is 5.5744 sqrt(2) 0.5 /
+     * sqrt(3) = 2.2757, or 17.506 % of 13. A step takes 7.5 + 5 = 12.5 in `quarter`, and 7.5 + 10 =
+     * 17.5 in `longest`, 40 % more. Of `stall` the usual steps take 30, but the mean without the
+     * first step is 42, with standard deviation sqrt((4 12^2 + 48^2) / 4) = 26.833 and error 12.
+     * `even` gets this error, too, as its lack of stalls may be chance: 16.8 of 42. For sqrt(16.8^2
+     * + 12^2) with 7.24 degrees, the series gives 3.97487: a noise of 273.545 %. The usual steps
+     * decide if both agree. */
     static const int64_t spread[] = {40, 10, 30, 1000, 20}, twice[] = {80, 20, 60, 2000, 40},
                          late[] = {3040, 3010, 3030, 4000, 3020},
                          later[] = {3116, 3086, 3106, 4076, 3096},
                          latest[] = {3137, 3107, 3127, 4097, 3117},
+                         fourth[] = {10, 10, 10, 20, 10, 10, 10, 22, 10, 10, 10, 24, 10},
+                         quarter[] = {10, 10, 10, 20, 10, 10, 10, 20, 10, 10, 10, 20, 10},
+                         longest[] = {10, 10, 10, 40, 10, 10, 10, 40, 10, 10, 10, 40, 10},
+                         stall[] = {30, 30, 30, 90, 30, 30}, stalled[] = {33, 33, 33, 99, 33, 33},
                          even[] = {30, 30, 30, 30, 30, 30}, longer[] = {33, 33, 33, 33, 33},
                          shorter[] = {28, 28, 28, 28, 28};
+    static int64_t tenth[31]; /* a mean of 0.9 30 + 0.1 130 = 40 */
     static const struct {
         const char *limit;
         int a_ranks, b_ranks;
@@ -75,6 +90,15 @@ TEST(rows_worked_out_by_hand) {
         {"step=+10%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "pass", NULL},
         {"step=+9.9%", 1, 1, even, longer, 5, 5, 10.0, 0.0, "fail", NULL},
         {"step=-5%", 1, 1, even, shorter, 5, 5, -6.66667, 0.0, "fail", NULL},
+        {"step=+20%", 1, 1, fourth, fourth, 13, 13, 0.0, 17.5057, "pass", NULL},
+        {"step=+39%", 1, 1, quarter, longest, 13, 13, 40.0, 0.0, "fail", NULL},
+        {"step=+30%", 1, 1, even, stall, 6, 6, 40.0, 273.545, "undecided",
+         "the usual step changed by +0.00 %, but odd steps change the mean of all steps; that may "
+         "be chance"},
+        {"step=+9%", 1, 1, even, stalled, 6, 6, 10.0, 0.0, "fail", NULL},
+        {"step=+2%", 1, 1, stall, even, 6, 6, 0.0, 0.0, "pass", NULL},
+        {"step=+2%", 1, 1, even, tenth, 6, 31, 100.0 / 3.0, 0.0, "undecided",
+         "1 in 10 steps after is unlike the others; before has too few steps for one"},
         {"step=+50%", 1, 1, even, even, 4, 6, UNKNOWN, UNKNOWN, "undecided",
          "there are 4 whole steps before and 6 after: each side needs at least 5"},
         {"step=+50%", 2, 1, even, even, 5, 5, UNKNOWN, UNKNOWN, "undecided",
@@ -84,6 +108,8 @@ TEST(rows_worked_out_by_hand) {
         {"memory=+50%", 1, 1, even, even, 0, 0, UNKNOWN, UNKNOWN, "undecided",
          "it was not recorded in either"},
     };
+    for (int i = 0; i < 31; i++)
+        tenth[i] = i % 10 == 9 ? 130 : 30;
     for (size_t i = 0; i < COUNT(cases); i++) {
         tm_tables a = make_job(cases[i].a_ranks, cases[i].a, cases[i].a_n);
         tm_tables b = make_job(cases[i].b_ranks, cases[i].b, cases[i].b_n);
@@ -177,14 +203,27 @@ typedef struct shape {
     int steps;
     double noise_pct, change_pct, first_pct, like; /* like: share of noise kept in the next step */
     int fail_least, fail_most, pass_least, pass_most;
+    struct {
+        int every;     /* the last of so many steps takes longer; 0: none does */
+        double odds;   /* or: any step takes longer by this chance */
+        double pct[2]; /* by so much in the two jobs */
+    } longer;
 } shape;
 
-static tm_tables simulate(const shape *s, double change_pct, uint64_t *seed) {
+static bool is_long(const shape *s, int step, uint64_t *seed) {
+    if (s->longer.odds > 0.0) /* the share of normal values above this one */
+        return 0.5 * erfc(noise(seed) / sqrt(2.0)) < s->longer.odds;
+    return s->longer.every > 0 && (step + 1) % s->longer.every == 0;
+}
+
+static tm_tables simulate(const shape *s, int side, uint64_t *seed) {
+    const double change_pct = side == 0 ? 0.0 : s->change_pct;
     int64_t steps[STEPS_MAX];
     double last = noise(seed);
     for (int i = 0; i < s->steps; i++) {
         last = s->like * last + sqrt(1.0 - s->like * s->like) * noise(seed);
         double pct = s->noise_pct * last + change_pct + (i == 0 ? s->first_pct : 0.0);
+        pct += is_long(s, i, seed) ? s->longer.pct[side] : 0.0;
         steps[i] = llround(1e8 * (1.0 + pct / 100.0));
     }
     return make_job(8, steps, s->steps);
@@ -192,22 +231,47 @@ static tm_tables simulate(const shape *s, double change_pct, uint64_t *seed) {
 
 TEST(pairs_of_jobs_are_reported_apart) {
     static const shape shapes[] = {
-        {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS},
-        {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10},
-        {"the same, and the first step is slow", 10, 1, 0, 60, 0, 0, 0, 140, PAIRS},
-        {"slower by 3 %, and the first step is slow", 10, 1, 3, 60, 0, 170, PAIRS, 0, 10},
-        {"the same, uneven", 8, 3, 0, 0, 0, 0, 0, 0, 0},
-        {"slower by 3 %, uneven", 8, 3, 3, 0, 0, 0, 10, 0, 0},
-        {"the same, of few steps", 5, 2, 0, 0, 0, 0, 1, 0, 10},
-        {"the same, each step like the last", 40, 1, 0, 0, 0.8, 0, 2, 0, PAIRS},
-        {"slower by 2.5 %, even", 30, 0.5, 2.5, 0, 0, 190, PAIRS, 0, 10},
+        {"the same job", 10, 1, 0, 0, 0, 0, 0, 180, PAIRS, {0}},
+        {"slower by 3 %", 10, 1, 3, 0, 0, 190, PAIRS, 0, 10, {0}},
+        {"the same, and the first step is slow", 10, 1, 0, 60, 0, 0, 0, 140, PAIRS, {0}},
+        {"slower by 3 %, and the first step is slow", 10, 1, 3, 60, 0, 170, PAIRS, 0, 10, {0}},
+        {"the same, uneven", 8, 3, 0, 0, 0, 0, 0, 0, 0, {0}},
+        {"slower by 3 %, uneven", 8, 3, 3, 0, 0, 0, 10, 0, 0, {0}},
+        {"the same, of few steps", 5, 2, 0, 0, 0, 0, 1, 0, 10, {0}},
+        {"the same, each step like the last", 40, 1, 0, 0, 0.8, 0, 2, 0, PAIRS, {0}},
+        {"slower by 2.5 %, even", 30, 0.5, 2.5, 0, 0, 190, PAIRS, 0, 10, {0}},
+        {"the same, the first and every 8th step are long",
+         40,
+         1,
+         0,
+         60,
+         0,
+         0,
+         0,
+         190,
+         PAIRS,
+         {8, 0, {100, 100}}},
+        {"every 8th step is longer", 40, 3, 0, 0, 0, 190, PAIRS, 0, 0, {8, 0, {15, 100}}},
+        {"every 10th step became long", 40, 1, 0, 0, 0, 190, PAIRS, 0, 0, {10, 0, {0, 300}}},
+        {"one step stalls", 20, 1, 0, 0, 0, 0, 0, 0, 0, {20, 0, {0, 300}}},
+        {"the same, a tenth of the steps is long by chance",
+         20,
+         1,
+         0,
+         0,
+         0,
+         0,
+         2,
+         0,
+         PAIRS,
+         {0, 0.1, {100, 100}}},
     };
     for (size_t i = 0; i < COUNT(shapes); i++) {
         const shape *s = &shapes[i];
         uint64_t seed = 1 + i;
         int n_fail = 0, n_pass = 0;
         for (int pair = 0; pair < PAIRS; pair++) {
-            tm_tables a = simulate(s, 0.0, &seed), b = simulate(s, s->change_pct, &seed);
+            tm_tables a = simulate(s, 0, &seed), b = simulate(s, 1, &seed);
             tm_tables found = judge(&a, &b, "step=+2%");
             const char *verdict = tm_table_cell(&found.tables[0], 0, "verdict")->value.text;
             n_fail += strcmp(verdict, TM_GATE_FAIL) == 0;

@@ -12,7 +12,8 @@
 static const tm_option options[] = {
     {"max", 0, "LIMIT",
      "limit of a figure: FIGURE=+X% if it may be up to X% higher, FIGURE=-X% if it may be up to X% "
-     "lower. FIGURE is step, compute, comm, exposed, idle, wait, input, utilization, memory, "
+     "lower (and any amount higher). FIGURE is step, compute, comm, exposed, idle, wait, input, "
+     "utilization, memory, "
      "samples or tokens (per second). May be given several times"},
     {"json", 0, NULL, "one JSON document with the rows of the table diff.gate"},
     {"csv", 0, NULL, "the same as comma-separated values"},
@@ -42,23 +43,34 @@ static const char *verdict_of(const tm_table *found, size_t row) {
     return tm_table_cell(found, row, "verdict")->value.text;
 }
 
-/* Prints "pass step +1.40 % (at most +2 %; noise 0.40 %)" or "fail step of EXTEND +4.80 %". */
+/* Writes a limit: "at most +2 %", or "at most 2 % lower". The latter allows any increase. */
+static void say_limit(double pct, char *out, size_t size) {
+    if (pct > 0.0)
+        snprintf(out, size, "at most %+.3g %%", pct);
+    else
+        snprintf(out, size, "at most %.3g %% lower, any increase", -pct);
+}
+
+/* Prints "pass step +1.40 % (at most +2 %; noise 0.40 %)" or "fail step of EXTEND +4.80 %". If the
+ * mean over all steps decides: "fail step +4.80 % by the mean (...)". */
 static void print_row(const tm_table *found, size_t row) {
     const tm_cell *kind = tm_table_cell(found, row, "kind");
     const tm_cell *change = tm_table_cell(found, row, "change_pct");
     const tm_cell *noise = tm_table_cell(found, row, "noise_pct");
     const tm_cell *why = tm_table_cell(found, row, "why");
-    double most = tm_table_cell(found, row, "limit_pct")->value.r;
-    char left[96], changed[32] = "", noisy[48] = "", text[400];
+    const tm_cell *over_steps = tm_table_cell(found, row, "over_steps");
+    const bool mean = !over_steps->null && strcmp(over_steps->value.text, "mean") == 0;
+    char left[96], changed[48] = "", limit[64], noisy[48] = "", text[400];
     snprintf(left, sizeof left, "%-9s %s%s%s", verdict_of(found, row),
              tm_gate_alias(tm_table_cell(found, row, "figure")->value.text),
              kind->null ? "" : " of ", kind->null ? "" : kind->value.text);
     if (!change->null)
-        snprintf(changed, sizeof changed, "%+.2f %% ", change->value.r);
+        snprintf(changed, sizeof changed, "%+.2f %% %s", change->value.r,
+                 mean ? "by the mean " : "");
     if (!noise->null)
         snprintf(noisy, sizeof noisy, "; noise %.2f %%", noise->value.r);
-    snprintf(text, sizeof text, "%s(%s %+.3g %%%s)%s%s", changed,
-             most > 0.0 ? "at most" : "at least", most, noisy, why->null ? "" : ": ",
+    say_limit(tm_table_cell(found, row, "limit_pct")->value.r, limit, sizeof limit);
+    snprintf(text, sizeof text, "%s(%s%s)%s%s", changed, limit, noisy, why->null ? "" : ": ",
              why->null ? "" : why->value.text);
     tm_console_beside(stdout, left, (int)strlen(left) + 1, text);
 }

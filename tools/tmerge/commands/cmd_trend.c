@@ -16,41 +16,81 @@ static const tm_option options[] = {
     {"csv", 0, NULL, "the same as comma-separated values"},
 };
 
-/* Returns a unit that suits all values of the figure in row @p i. The rows of a figure are
- * adjacent, and the first has 1 in the column "place". */
-static tm_shown_unit unit_of(const tm_table *rows, size_t i) {
+static bool is_mean(const tm_cell *over_steps) {
+    return !over_steps->null && strcmp(over_steps->value.text, "mean") == 0;
+}
+
+/* The rows of a figure in row @p i: adjacent, and the first has 1 in the column "place". */
+typedef struct figure_rows {
+    tm_shown_unit unit; /* suits all values */
+    bool by_mean;       /* whether a change is that of the mean over all steps */
+} figure_rows;
+
+static figure_rows look_over(const tm_table *rows, size_t i) {
     tm_shown_range range = TM_SHOWN_RANGE;
+    bool by_mean = false;
     while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
         i--;
     do {
         const tm_cell *value = tm_table_cell(rows, i, "value");
         tm_shown_widen(&range, value->null ? 0.0 : value->value.r);
+        by_mean = by_mean || is_mean(tm_table_cell(rows, i, "over_steps")) ||
+                  is_mean(tm_table_cell(rows, i, "first_over_steps"));
     } while (++i < rows->n_rows && tm_table_cell(rows, i, "place")->value.i > 1);
-    return tm_shown_unit_of(range);
+    return (figure_rows){tm_shown_unit_of(range), by_mean};
 }
 
-static void print_value(const tm_table *rows, size_t i) {
-    char text[64] = "-";
-    const tm_cell *value = tm_table_cell(rows, i, "value"), *unit = tm_table_cell(rows, i, "unit");
-    const char *word = unit->null ? "" : unit->value.text;
-    if (!value->null && strcmp(word, "ns") == 0)
-        tm_shown_in((int64_t)value->value.r, unit_of(rows, i), text, sizeof text);
-    else if (!value->null && strcmp(word, "B") == 0)
-        snprintf(text, sizeof text, "%.3f GiB", value->value.r / 1073741824.0);
+/* Writes a value in its unit; "-" if it is null. */
+static void show_value(const tm_cell *value, const char *unit, tm_shown_unit of_time, char *text,
+                       size_t size) {
+    snprintf(text, size, "-");
+    if (!value->null && strcmp(unit, "ns") == 0)
+        tm_shown_in((int64_t)value->value.r, of_time, text, size);
+    else if (!value->null && strcmp(unit, "B") == 0)
+        snprintf(text, size, "%.3f GiB", value->value.r / 1073741824.0);
     else if (!value->null)
-        snprintf(text, sizeof text, "%.*f%s%s", value->value.r < 1000.0, value->value.r,
-                 *word ? " " : "", word);
-    printf("  %12s", text);
+        snprintf(text, size, "%.*f%s%s", value->value.r < 1000.0, value->value.r, *unit ? " " : "",
+                 unit);
 }
+
+/* Returns whether a value differs from the mean over all steps by 1 %. */
+static bool is_off(const tm_cell *value, const tm_cell *mean) {
+    return !value->null && !mean->null &&
+           fabs(mean->value.r - value->value.r) > 0.01 * fabs(value->value.r);
+}
+
+/* Prints "  4.25 ms  run.h5". If the mean matters, prints "  4.25 ms  run.h5 (mean 5.16 ms)". */
+static void print_value(const tm_table *rows, size_t i) {
+    char text[64], mean[64];
+    const figure_rows figure = look_over(rows, i);
+    const tm_cell *value = tm_table_cell(rows, i, "value"),
+                  *of_all = tm_table_cell(rows, i, "mean");
+    const tm_cell *unit = tm_table_cell(rows, i, "unit");
+    const char *word = unit->null ? "" : unit->value.text;
+    show_value(value, word, figure.unit, text, sizeof text);
+    show_value(of_all, word, figure.unit, mean, sizeof mean);
+    printf("  %12s  %s", text, tm_table_cell(rows, i, "store")->value.text);
+    if (figure.by_mean || is_off(value, of_all))
+        printf(" (mean %s)", mean);
+    puts("");
+}
+
+/* The columns of a change. */
+typedef struct change_columns {
+    const char *since, *change, *noise, *verdict, *over_steps;
+} change_columns;
 
 /* Prints "since the first: +2.1 % (chance 0.4 %), higher". */
-static void print_change(const char *since, const tm_cell *change, const tm_cell *noise,
-                         const tm_cell *verdict) {
+static void print_change(const tm_table *rows, size_t i, const change_columns *columns) {
+    const tm_cell *change = tm_table_cell(rows, i, columns->change);
+    const tm_cell *noise = tm_table_cell(rows, i, columns->noise);
+    const tm_cell *verdict = tm_table_cell(rows, i, columns->verdict);
     if (verdict->null)
         return;
-    printf("                since the %s: ", since);
+    printf("                since the %s: ", columns->since);
     if (!change->null)
-        printf("%+.1f %%", change->value.r);
+        printf("%+.1f %%%s", change->value.r,
+               is_mean(tm_table_cell(rows, i, columns->over_steps)) ? " by the mean" : "");
     if (!noise->null)
         printf(" (chance %.1f %%)", noise->value.r);
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
@@ -58,14 +98,14 @@ static void print_change(const char *since, const tm_cell *change, const tm_cell
 
 /* Prints a value with its store, and its changes in the lines below. */
 static void print_row(const tm_table *rows, size_t i) {
+    static const change_columns before = {"one before", "change_pct", "noise_pct", "verdict",
+                                          "over_steps"},
+                                first = {"first", "first_change_pct", "first_noise_pct",
+                                         "first_verdict", "first_over_steps"};
     print_value(rows, i);
-    printf("  %s\n", tm_table_cell(rows, i, "store")->value.text);
-    print_change("one before", tm_table_cell(rows, i, "change_pct"),
-                 tm_table_cell(rows, i, "noise_pct"), tm_table_cell(rows, i, "verdict"));
+    print_change(rows, i, &before);
     if (tm_table_cell(rows, i, "place")->value.i > 2)
-        print_change("first", tm_table_cell(rows, i, "first_change_pct"),
-                     tm_table_cell(rows, i, "first_noise_pct"),
-                     tm_table_cell(rows, i, "first_verdict"));
+        print_change(rows, i, &first);
 }
 
 static void print_text(const tm_table *rows) {
