@@ -279,13 +279,24 @@ static const char *words_of(const tm_table *sides, int side, int column) {
     return cell->null ? "" : cell->value.text;
 }
 
+/* Returns whether it is unknown if the step time changed: odd steps may be chance, or one job may
+ * lack the periodic steps of the other. */
+static bool is_unknown(const tm_table *job, size_t row) {
+    const char *over_steps = tm_table_cell(job, row, "over_steps")->value.text;
+    const bool unclear =
+        strcmp(tm_table_cell(job, row, "verdict")->value.text, TM_DIFF_UNCLEAR) == 0;
+    return unclear &&
+           (strcmp(over_steps, "mean") == 0 || fabs(tm_table_cell(job, row, "change")->value.r) >
+                                                   tm_table_cell(job, row, "noise")->value.r);
+}
+
 /* Writes "B is 4.8 % slower a step: 29.0 ms -> 30.4 ms (noise 20 us)" from a row of diff.job on the
  * step time. Thus the sentence has the numbers of the table. */
 static void say_change(const tm_table *job, size_t row, char *text, size_t size) {
     const tm_cell *noise = tm_table_cell(job, row, "noise");
     const char *verdict = tm_table_cell(job, row, "verdict")->value.text;
     const tm_cell *pct = tm_table_cell(job, row, "change_pct");
-    const bool mean = strcmp(tm_table_cell(job, row, "over_steps")->value.text, "mean") == 0;
+    const bool mean = strcmp(tm_table_cell(job, row, "over_steps")->value.text, "median") != 0;
     char around[32], what[64] = "No change of the step time beyond noise";
     tm_shown_text times[2];
     tm_shown_durations((const int64_t[]){llround(tm_table_cell(job, row, "a")->value.r),
@@ -303,7 +314,7 @@ static void say_change(const tm_table *job, size_t row, char *text, size_t size)
     else if (is_beyond(verdict))
         snprintf(what, sizeof what, "B is %.1f %% %s a step", fabs(pct->value.r),
                  verdict[0] == 'h' ? "slower" : "faster");
-    else if (mean && strcmp(verdict, TM_DIFF_SAME) != 0)
+    else if (is_unknown(job, row))
         snprintf(what, sizeof what, "It is unknown whether the step time changed");
     snprintf(text, size, "%s%s: %s -> %s (noise %s)", what, mean ? ", by the mean" : "",
              times[0].text, times[1].text, around);
@@ -540,11 +551,12 @@ static tm_status diagnostic_other(const tm_sample s[2], const tm_sample_change *
 static tm_status diagnostic_mean(const tm_sample s[2], const char *kind, tm_table *out,
                                  tm_error *err) {
     const tm_sample_change c = tm_sample_compare(s);
-    for (int side = 0; side < 2 && c.basis != TM_BASIS_USUAL; side++)
+    const double of_median = s[1].middle - s[0].middle;
+    if (!c.odd && fabs(c.of[1] - c.of[0] - of_median) <= c.noise)
+        return TM_OK;
+    for (int side = 0; side < 2; side++)
         TM_TRY(diagnostic_period(s, side, kind, out, err));
-    if (c.odd || c.basis == TM_BASIS_PERIODS)
-        TM_TRY(diagnostic_other(s, &c, kind, out, err));
-    return TM_OK;
+    return c.basis == TM_BASIS_MISSED ? TM_OK : diagnostic_other(s, &c, kind, out, err);
 }
 
 static tm_status diagnostic_means(const tm_diff *diff, tm_table *out, tm_error *err) {

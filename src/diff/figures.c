@@ -17,10 +17,9 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
         {"a", TM_REAL, "",                                                                         \
          "Value of the figure in A. Figures by step: mean over ranks in each step, then median "   \
          "over steps (or mean, see over_steps), without partial steps. Counts and bytes that "     \
-         "grow with the recording: per "                                                           \
-         "rank and step. Samples and tokens per second: the given number per step / the median "   \
-         "of step_ns. Columns of memory.device: the largest value of any GPU. All others: the "    \
-         "job's value."},                                                                          \
+         "grow with the recording: per rank and step. Samples and tokens per second: the given "   \
+         "number per step / step_ns. Columns of memory.device: the largest value of any GPU. All " \
+         "others: the job's value."},                                                              \
         {"b", TM_REAL, "", "Value of the figure in B, computed in the same way as the column a."}, \
         {"change", TM_REAL, "", "Change of the figure from A to B: b - a."},                       \
         {"change_pct", TM_REAL, "%", "Change of the figure relative to A: 100 change / a."},       \
@@ -28,20 +27,20 @@ enum { F_FIGURE, F_KIND, F_UNIT, F_A, F_B, F_CHANGE, F_PCT, F_NOISE, F_VERDICT, 
          "How much a and b may differ by chance: 3 (1 + 4 / n) times the standard error of the "   \
          "difference of the medians, 1.0895 Q sqrt(1 / steps of A + 1 / steps of B). Q is the "    \
          "third quartile of the steps' absolute deviations from the median, the larger of A and "  \
-         "B; n is the smaller number of steps. Of means: Student's t (1 of 200) times the "        \
-         "standard "                                                                               \
-         "error, as in diff.gate. Null for figures that are not by step."},                        \
+         "B; n is the smaller number of steps. For means: as diff.gate.noise_pct. Null for "       \
+         "figures that are not by step."},                                                         \
         {"verdict", TM_TEXT, "",                                                                   \
          "Verdict on the change. higher or lower: the change exceeds noise; for figures that "     \
          "are not by step, the change is at least 2 %. unclear: the change is smaller, or the "    \
-         "figure is a count and the shares of the kinds of steps differ between A and B, or "      \
-         "means decide and one job has fewer steps than the period of the other. "                 \
-         "same: no change. too few steps: A or B has under 3 steps. only A or only B: the "        \
+         "figure is a count and the shares of the kinds of steps differ between A and B, or the "  \
+         "mean of periods changed otherwise but A or B has fewer steps than a period of the "      \
+         "other. same: no change. too few steps: A or B has under 3 steps. only A or only B: the " \
          "other job does not have the figure."},                                                   \
     {                                                                                              \
         "over_steps", TM_TEXT, "",                                                                 \
-            "Which values a and b are: median, or mean of all steps but the first. The mean "      \
-            "decides by the rule of diff.gate.over_steps. Null for figures that are not by step."  \
+            "Which values a and b are: median, mean or mean of periods. The means are those of "   \
+            "diff.gate.over_steps; the mean must give another verdict than the median. Null for "  \
+            "figures that are not by step."                                                        \
     }
 
 static const tm_column job_columns[] = {FIGURE_COLUMNS};
@@ -260,8 +259,7 @@ static tm_status set_figure(const tm_diff *diff, tm_table *out, tm_cell *cells, 
     if (both && by_step && tm_sample_judges(&s[0], &s[1]))
         tm_cell_set_real(&cells[F_NOISE], c.noise);
     if (by_step)
-        TM_TRY(tm_table_set_text(out, &cells[F_OVER], c.basis == TM_BASIS_USUAL ? "median" : "mean",
-                                 NULL));
+        TM_TRY(tm_table_set_text(out, &cells[F_OVER], tm_whole_word(c.basis, "median"), NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_FIGURE], name, NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_KIND], kind, NULL));
     TM_TRY(tm_table_set_text(out, &cells[F_UNIT], unit_of(diff, f), NULL));

@@ -40,8 +40,7 @@ static const tm_column columns[N_G] = {
      "Value of the figure in the first job (before). Figures by step: mean over ranks in each "
      "whole step, then trimmed mean over steps, without the tenth (rounded up) with the smallest "
      "values and the tenth with the largest, or the mean (see over_steps). Peaks: the largest of "
-     "any GPU. Null if not recorded, "
-     "or with under 5 whole steps."},
+     "any GPU. Null if not recorded, or with under 5 whole steps."},
     {"b", TM_REAL, "",
      "Value of the figure in the second job (after), computed in the same way as the column a."},
     {"a_steps", TM_INT, "",
@@ -61,18 +60,21 @@ static const tm_column columns[N_G] = {
     {"verdict", TM_TEXT, "",
      "Verdict on the change. fail: the change exceeds the limit. If noise_pct exceeds the limit, "
      "the change must exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: "
-     "neither the change nor noise_pct exceeds the limit. undecided: all other cases, and if means "
-     "decide (over_steps) but one job has fewer steps than the period of the other."},
+     "neither the change nor noise_pct exceeds the limit. undecided: all other cases, and if the "
+     "mean "
+     "of periods changed otherwise but one job has fewer steps than a period of the other."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
     {"over_steps", TM_TEXT, "",
-     "Which means a and b are. trimmed mean: see the column a. mean: of all steps but the first; "
-     "it "
-     "decides if it changed otherwise than the trimmed mean, i.e. by more than noise neither by "
-     "the same difference nor by the same factor, or if every p-th step and no other is longer (or "
-     "shorter) than the rest, at least 3 times. Such steps and the others then have the weights 1 "
-     "/ p and 1 - 1 / p, and their separate standard errors. Otherwise the standard error of a "
-     "mean "
-     "has the larger standard deviation of the two jobs. Null for figures that are not by step."},
+     "Which means a and b are. trimmed mean: see the column a. mean of periods: every p-th step "
+     "and "
+     "no other is longer (or shorter) than the rest, at least 3 times; such steps and the rest "
+     "have "
+     "the weights 1 / p and 1 - 1 / p, and separate standard errors. mean: the mean changed "
+     "otherwise than the trimmed mean, by more than noise neither by the same difference nor by "
+     "the "
+     "same factor, and to another side of the limit; both jobs get the larger standard deviation "
+     "of the two. Means are without the first step, and without steps that not all ranks have. "
+     "Null for figures that are not by step."},
 };
 
 const tm_table_def tm_gate_def = {
@@ -141,9 +143,10 @@ static tm_level mean_of_few(const tm_step_mean *steps, size_t n) {
 
 /* Measures a figure over at least TM_GATE_STEPS_MIN steps. */
 static tm_status measure_many(const tm_step_mean *steps, size_t n, tm_level *out, tm_error *err) {
-    double *values = malloc(2 * n * sizeof *values), *sorted = values + n;
+    double *values = malloc(2 * n * sizeof *values);
     if (!values)
         return tm_fail_memory(err);
+    double *sorted = values + n;
     for (size_t i = 0; i < n; i++)
         values[i] = sorted[i] = steps[i].mean;
     tm_sort_reals(sorted, n);
@@ -250,9 +253,7 @@ void tm_level_ignore_odd(tm_level_change *change, double low, double high) {
 }
 
 const char *tm_level_over_steps(const tm_level_change *change) {
-    if (isnan(change->usual.noise))
-        return NULL;
-    return change->basis == TM_BASIS_USUAL ? "trimmed mean" : "mean";
+    return isnan(change->usual.noise) ? NULL : tm_whole_word(change->basis, "trimmed mean");
 }
 
 int64_t tm_level_ranks(const tm_tables *tables) {

@@ -57,8 +57,8 @@ static inline const tm_shift *tm_level_shift(const tm_level_change *change) {
     return change->basis == TM_BASIS_USUAL ? &change->usual : &change->whole;
 }
 
-/** Returns what the column `over_steps` says of a change: "trimmed mean" or "mean"; NULL if the
- * figure is not by step. */
+/** Returns what the column `over_steps` says of a change: tm_whole_word; NULL if the figure is
+ * not by step. */
 const char *tm_level_over_steps(const tm_level_change *change);
 
 /** Returns the number of ranks of the job. */

@@ -121,20 +121,31 @@ double tm_sample_noise(const tm_sample *a, const tm_sample *b) {
            sqrt(1.0 / n_a + 1.0 / n_b);
 }
 
+static int verdict_of(double change, double noise) {
+    return (change > noise) - (change < -noise);
+}
+
+/* Returns whether the medians tell enough about a job of periodic steps. */
+static bool is_alike(const tm_sample_change *medians, const tm_sample_change *means) {
+    const double usual = medians->of[1] - medians->of[0], whole = means->of[1] - means->of[0];
+    return fabs(whole - usual) <= medians->noise &&
+           verdict_of(usual, medians->noise) == verdict_of(whole, means->noise);
+}
+
 tm_sample_change tm_sample_compare(const tm_sample s[2]) {
-    tm_sample_change out = {.of = {s[0].middle, s[1].middle},
-                            .noise = tm_sample_noise(&s[0], &s[1])};
-    const double most = out.noise, change = out.of[1] - out.of[0];
-    tm_estimate means[2];
-    out.basis = tm_whole_decides(&s[0].whole, &s[1].whole, out.of, most);
-    tm_whole_pair(&s[0].whole, &s[1].whole, means);
-    out.odd = out.basis == TM_BASIS_ODD;
-    if (out.odd && tm_whole_agrees(change, means[1].mean - means[0].mean, -most, most))
-        out.basis = TM_BASIS_USUAL;
-    if (out.basis == TM_BASIS_USUAL)
-        return out;
-    for (int side = 0; side < 2; side++)
-        out.of[side] = means[side].mean;
-    out.noise = tm_estimate_noise(&means[0], &means[1]);
-    return out;
+    tm_sample_change medians = {.of = {s[0].middle, s[1].middle},
+                                .noise = tm_sample_noise(&s[0], &s[1])};
+    tm_estimate all[2];
+    tm_whole_pair(&s[0].whole, &s[1].whole, all);
+    tm_sample_change means = {
+        .of = {all[0].mean, all[1].mean},
+        .noise = tm_estimate_noise(&all[0], &all[1]),
+        .basis = tm_whole_decides(&s[0].whole, &s[1].whole, medians.of, medians.noise)};
+    medians.odd = means.odd = means.basis == TM_BASIS_ODD;
+    const bool agree = tm_whole_agrees(medians.of[1] - medians.of[0], means.of[1] - means.of[0],
+                                       -medians.noise, medians.noise);
+    if (means.basis == TM_BASIS_USUAL || (means.odd && agree) ||
+        (means.basis == TM_BASIS_PERIODS && is_alike(&medians, &means)))
+        return medians;
+    return means;
 }

@@ -69,8 +69,10 @@ static const tm_column columns[N_T] = {
      "Mean of the figure over all steps but the first, in whole periods if steps are periodic (see "
      "diff.gate.over_steps). Null for figures that are not by step, or with under 5 steps."},
     {"over_steps", TM_TEXT, "",
-     "Which values change_pct and verdict compare: trimmed mean (the column value) or mean (the "
-     "column mean), as in diff.gate. Null if noise_pct is."},
+     "Which values change_pct and verdict compare: trimmed mean (the column value), or mean or "
+     "mean "
+     "of periods (the column mean), as in diff.gate; the mean must give another verdict than the "
+     "trimmed mean. Null if noise_pct is."},
     {"first_over_steps", TM_TEXT, "",
      "Which values first_change_pct and first_verdict compare, in the words of over_steps."},
 };

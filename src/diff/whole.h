@@ -77,6 +77,11 @@ static inline bool tm_whole_agrees(double usual, double whole, double low, doubl
     return (usual < low) == (whole < low) && (usual > high) == (whole > high);
 }
 
+/** Returns what the column `over_steps` says of a change. @param usual  word for the usual steps */
+static inline const char *tm_whole_word(tm_basis basis, const char *usual) {
+    return basis == TM_BASIS_USUAL ? usual : basis == TM_BASIS_ODD ? "mean" : "mean of periods";
+}
+
 /** Sets @p pair to the means over all steps of A and of B. If neither is periodic, both vary as
  * much as the one that varies more: the other one may lack rare long steps by chance. */
 void tm_whole_pair(const tm_whole *a, const tm_whole *b, tm_estimate pair[2]);

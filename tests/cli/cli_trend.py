@@ -52,7 +52,7 @@ def test_the_mean_counts_if_every_fourth_step_is_longer():
     stores = [made('a', [100] * 6), made('fourth', [100, 100, 100, 200] * 4)]
     row = trend(*stores)['overview.step.step_ns', 2]
     equal([round(row[name], 3) for name in ('value', 'mean', 'change_pct')], [116666.667, 125e3, 25.0])
-    equal((row['verdict'], row['over_steps']), ('higher', 'mean'))
+    equal((row['verdict'], row['over_steps']), ('higher', 'mean of periods'))
     text = tmerge('trend', *stores).expect(0).out
     contains(text, 'fourth.h5 (mean 125.0 us)\n')
     contains(text, 'since the one before: +25.0 % by the mean (chance 0.0 %), higher\n')

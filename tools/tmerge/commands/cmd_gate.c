@@ -59,7 +59,7 @@ static void print_row(const tm_table *found, size_t row) {
     const tm_cell *noise = tm_table_cell(found, row, "noise_pct");
     const tm_cell *why = tm_table_cell(found, row, "why");
     const tm_cell *over_steps = tm_table_cell(found, row, "over_steps");
-    const bool mean = !over_steps->null && strcmp(over_steps->value.text, "mean") == 0;
+    const bool mean = !over_steps->null && strncmp(over_steps->value.text, "mean", 4) == 0;
     char left[96], changed[48] = "", limit[64], noisy[48] = "", text[400];
     snprintf(left, sizeof left, "%-9s %s%s%s", verdict_of(found, row),
              tm_gate_alias(tm_table_cell(found, row, "figure")->value.text),

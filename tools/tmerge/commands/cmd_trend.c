@@ -17,7 +17,7 @@ static const tm_option options[] = {
 };
 
 static bool is_mean(const tm_cell *over_steps) {
-    return !over_steps->null && strcmp(over_steps->value.text, "mean") == 0;
+    return !over_steps->null && strncmp(over_steps->value.text, "mean", 4) == 0;
 }
 
 /* The rows of a figure in row @p i: adjacent, and the first has 1 in the column "place". */
@@ -77,20 +77,20 @@ static void print_value(const tm_table *rows, size_t i) {
 
 /* The columns of a change. */
 typedef struct change_columns {
-    const char *since, *change, *noise, *verdict, *over_steps;
+    const char *since, *change_column, *noise_column, *verdict_column, *over_steps_column;
 } change_columns;
 
 /* Prints "since the first: +2.1 % (chance 0.4 %), higher". */
 static void print_change(const tm_table *rows, size_t i, const change_columns *columns) {
-    const tm_cell *change = tm_table_cell(rows, i, columns->change);
-    const tm_cell *noise = tm_table_cell(rows, i, columns->noise);
-    const tm_cell *verdict = tm_table_cell(rows, i, columns->verdict);
+    const tm_cell *change = tm_table_cell(rows, i, columns->change_column);
+    const tm_cell *noise = tm_table_cell(rows, i, columns->noise_column);
+    const tm_cell *verdict = tm_table_cell(rows, i, columns->verdict_column);
     if (verdict->null)
         return;
     printf("                since the %s: ", columns->since);
     if (!change->null)
         printf("%+.1f %%%s", change->value.r,
-               is_mean(tm_table_cell(rows, i, columns->over_steps)) ? " by the mean" : "");
+               is_mean(tm_table_cell(rows, i, columns->over_steps_column)) ? " by the mean" : "");
     if (!noise->null)
         printf(" (chance %.1f %%)", noise->value.r);
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
