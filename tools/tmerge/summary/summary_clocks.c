@@ -69,7 +69,7 @@ static void print_remedy(const char *reason, const char *richer) {
         {"peer unknown", NULL, "records the peers of transfers"},
         {"transfers differ", "record the same steps on all ranks", NULL},
         {"too few", "record more steps", NULL},
-        {"tokens differ", "record the same steps on all ranks", "writes metadata"},
+        {"signatures differ", "record the same steps on all ranks", "writes metadata"},
         {"incoherent", NULL, "writes metadata of collectives"},
         {"ambiguous", NULL, "writes metadata of collectives"},
         {"no counterpart", "give the traces of all ranks, over the same time", NULL},

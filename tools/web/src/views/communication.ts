@@ -350,7 +350,7 @@ const REASONS: Readonly<Record<string, string>> = {
   "peer unknown": "the rank they exchange with is not recorded",
   "transfers differ": "sender and receiver report different transfers",
   "too few": "too few to distinguish a match from chance",
-  "tokens differ": "the ranks do not have the same kinds, sizes and steps in any order",
+  "signatures differ": "the ranks do not have the same kinds, sizes and steps in any order",
   incoherent: "no pairing keeps their ends the same time apart",
   ambiguous: "several pairings are possible",
   "no counterpart": "nothing ends at that time on the other ranks: it is missing from their traces",
