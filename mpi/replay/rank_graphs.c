@@ -534,11 +534,8 @@ tm_status tm_replay_reduce(const tm_replay_ranks *ranks, const tm_replay_weigh *
 
 /* Sets the usual weights of all edges. */
 static tm_status set_peers(tm_replay_ranks *r, tm_error *err) {
-    for (size_t i = 0; i < r->n; i++) {
-        TM_TRY(tm_graph_open(&r->graphs[i], err));
+    for (size_t i = 0; i < r->n; i++)
         TM_TRY(tm_peers_set(&r->graphs[i], &r->items[i], &r->places, i, err));
-        tm_replay_close_graph(r, i);
-    }
     return TM_OK;
 }
 

@@ -681,4 +681,27 @@ TEST(the_first_step_counts_from_its_first_launch) {
     }
 }
 
+/* Kernels come in the order of their starts, and calls come after them: two runs, which are merged.
+ * The end of a kernel is moved if the next few kernels start before it. If many kernels start
+ * before it, there are too many runs, and the nodes are sorted by digits. */
+TEST(nodes_are_in_the_order_of_their_times) {
+    enum { KERNELS = 400, STREAMS = 50 };
+    static const int took_us[] = {5, 12, 200};
+    for (size_t c = 0; c < COUNT(took_us); c++) {
+        event_spec events[2 * KERNELS];
+        for (int k = 0; k < KERNELS; k++) {
+            events[2 * k] = (event_spec)CALL("call", 5 * k, 4, k + 1);
+            events[2 * k + 1] =
+                (event_spec)WORK("kernel", 5 * k + 2, took_us[c], k + 1, k % STREAMS);
+        }
+        built b;
+        open_built(&b, events, COUNT(events));
+        build(&b, NULL, 0);
+        assert_true(b.graph.n_nodes >= 2 * COUNT(events));
+        for (size_t v = 1; v < b.graph.n_nodes; v++)
+            assert_true(b.graph.ns[v - 1] <= b.graph.ns[v]);
+        close_built(&b);
+    }
+}
+
 RUN_TESTS()

@@ -45,9 +45,7 @@ static int64_t inside(state *s, int64_t begin_ns, int64_t end_ns) {
             s->last = i;
             return end_ns - begin_ns;
         }
-    s->last = 0;
-    while (s->last < s->within->n && v[s->last].end_ns <= begin_ns)
-        s->last++;
+    s->last = tm_intervals_first_after(s->within, begin_ns);
     return tm_intervals_length_in(s->within, begin_ns, end_ns);
 }
 

@@ -526,10 +526,9 @@ tm_verdict_kind tm_findings_verdict(const tm_findings_input *in, const tm_findin
         return one[first->shape];
     /* Ranks are cleared only if nearly all communication was compared, and at least half was in
      * groups that cannot have more ranks. */
-    bool cleared =
-        tm_waits_clear(in->blames->wait_ns, in->unknown_ns, in->window_ns) ||
-        (found->tested && (in->fixes.known ? fixes_little(&in->fixes) && !found->open
-                                           : found->most_pct < EXCESS_LEAST_PCT));
+    bool cleared = tm_waits_clear(in->blames->wait_ns, in->unknown_ns, in->window_ns) ||
+                   (found->tested && (in->fixes.known ? fixes_little(&in->fixes) && !found->open
+                                                      : found->most_pct < EXCESS_LEAST_PCT));
     cleared = cleared && in->matched_share >= TM_MATCHED_CLEARED &&
               in->matched_share - in->open_share >= TM_MATCHED_LEAST;
     return cleared ? TM_VERDICT_NONE : TM_VERDICT_INCONCLUSIVE;

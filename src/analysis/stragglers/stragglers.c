@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 #include "blames.h"
 #include "compared.h"
 #include "extra_work.h"
@@ -220,15 +221,26 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     };
 }
 
-/* Finds or adds the rank's sums of a step; NULL if out of memory. */
+static bool is_before_step(const void *blame, const void *step) {
+    return ((const tm_blame *)blame)->step < *(const int64_t *)step;
+}
+
+/* Finds or adds the rank's sums of a step; NULL if out of memory.
+ * @param blames  vector of tm_blame, ascending in step */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
-    tm_blame *v = blames->data;
-    /* Searches backwards, because most kernels are in the same step as the previous kernel. */
-    for (size_t i = blames->n; i-- > 0;)
-        if (v[i].step == step)
-            return &v[i];
-    tm_blame fresh = {.rank = rank, .step = step};
-    return tm_vec_append(blames, &fresh, 1);
+    const tm_blame *v = blames->data;
+    size_t at = blames->n; /* most kernels are in the latest step so far, or in a new one */
+    if (at > 0 && v[at - 1].step >= step)
+        at = tm_bisect(v, at - 1, sizeof *v, &step, is_before_step);
+    if (at < blames->n && v[at].step == step)
+        return (tm_blame *)blames->data + at;
+    tm_blame *sum = tm_vec_push(blames);
+    if (!sum)
+        return NULL;
+    sum -= blames->n - 1 - at;
+    memmove(sum + 1, sum, (blames->n - 1 - at) * sizeof *sum);
+    *sum = (tm_blame){.rank = rank, .step = step};
+    return sum;
 }
 
 static tm_status stragglers_rank(const tm_rank_view *view, tm_tables *out, tm_error *err) {

@@ -7,9 +7,14 @@
 
 #include "order.h"
 
-/* Sorts by key, with a stable radix sort with digits of 11 bits. The two arrays may be swapped: the
- * result is always in *keys. */
-static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
+static void swap_arrays(tm_order_key **a, tm_order_key **b) {
+    tm_order_key *a_was = *a;
+    *a = *b;
+    *b = a_was;
+}
+
+/* Sorts by key, with a stable radix sort with digits of 11 bits. */
+static void sort_digits(tm_order_key **keys, tm_order_key **scratch, size_t n) {
     uint64_t all = 0;
     for (size_t i = 0; i < n; i++)
         all |= (*keys)[i].key;
@@ -22,9 +27,71 @@ static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
             at[d + 1] += at[d];
         for (size_t i = 0; i < n; i++)
             (*scratch)[at[((*keys)[i].key >> shift) % DIGITS]++] = (*keys)[i];
-        tm_order_key *swap = *keys;
-        *keys = *scratch;
-        *scratch = swap;
+        swap_arrays(keys, scratch);
+    }
+}
+
+/* A run is an ascending part of the keys. Each stream and each thread is mostly one run, because
+ * only a few keys are up to NEAR places after their place. */
+enum { NEAR = 32, RUNS_MOST = 8 };
+
+/* Moves key i of a run to its place, if this is near. Returns whether it was moved. */
+static bool move_near(tm_order_key *keys, size_t first, size_t i) {
+    const tm_order_key key = keys[i];
+    size_t to = i;
+    while (to > first && i - to <= NEAR && keys[to - 1].key > key.key)
+        to--;
+    if (i - to > NEAR)
+        return false;
+    memmove(keys + to + 1, keys + to, (i - to) * sizeof *keys);
+    keys[to] = key;
+    return true;
+}
+
+/* Returns the number of runs, after keys were moved to near places; RUNS_MOST + 1 if there are
+ * more.
+ * @param starts  [RUNS_MOST + 1] set to the starts of the runs, then n */
+static size_t find_runs(tm_order_key *keys, size_t n, size_t *starts) {
+    size_t runs = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && (keys[i - 1].key <= keys[i].key || move_near(keys, starts[runs - 1], i)))
+            continue;
+        if (runs == RUNS_MOST)
+            return RUNS_MOST + 1;
+        starts[runs++] = i;
+    }
+    starts[runs] = n;
+    return runs;
+}
+
+/* Merges the runs [begin, middle) and [middle, end). */
+static void merge(const tm_order_key *from, tm_order_key *to, size_t begin, size_t middle,
+                  size_t end) {
+    size_t i = begin, k = middle;
+    for (size_t at = begin; at < end; at++) {
+        const bool other = i == middle || (k < end && from[k].key < from[i].key);
+        to[at] = from[other ? k : i];
+        k += other;
+        i += !other;
+    }
+}
+
+/* Sorts by key. The order of equal keys does not change. The two arrays may be swapped: the result
+ * is always in *keys. */
+static void sort_keys(tm_order_key **keys, tm_order_key **scratch, size_t n) {
+    size_t starts[RUNS_MOST + 1];
+    size_t runs = find_runs(*keys, n, starts);
+    if (runs > RUNS_MOST) {
+        sort_digits(keys, scratch, n);
+        return;
+    }
+    for (; runs > 1; runs = (runs + 1) / 2) {
+        for (size_t r = 0; r < runs; r += 2) {
+            merge(*keys, *scratch, starts[r], starts[r + 1], r + 1 < runs ? starts[r + 2] : n);
+            starts[r / 2] = starts[r];
+        }
+        starts[(runs + 1) / 2] = n;
+        swap_arrays(keys, scratch);
     }
 }
 
@@ -199,6 +266,8 @@ static bool place_all(tm_builder *m, const uint32_t *first, const uint32_t *plac
         if (n + (after - from) >= room)
             ok = resize_edges(g, room += room / 8 + (after - from) + 1);
         ok = ok && place_into(m, v, from, after, place, &n);
+        if (ok && n > g->first[v])
+            g->edges[n - 1].last = 1;
     }
     g->first[g->n_nodes] = (uint32_t)n;
     return ok && resize_edges(g, n);
@@ -267,8 +336,6 @@ size_t tm_graph_wrong(const tm_graph *graph) {
 }
 
 void tm_graph_close(tm_graph *graph) {
-    for (size_t v = 0; v < graph->n_nodes && graph->first; v++)
-        graph->edges[graph->first[v + 1] - 1].last = 1;
     free(graph->ns);
     free(graph->first);
     graph->ns = NULL;
@@ -279,20 +346,25 @@ tm_status tm_graph_open(tm_graph *graph, tm_error *err) {
     if (graph->first || graph->n_nodes == 0)
         return TM_OK;
     int64_t *ns = malloc((graph->n_nodes + 1) * sizeof *ns);
-    uint32_t *first = malloc((graph->n_nodes + 1) * sizeof *first), e = 0;
+    uint32_t *first = malloc((graph->n_nodes + 1) * sizeof *first);
     if (!ns || !first) {
         free(ns);
         free(first);
         return tm_fail_memory(err);
     }
-    graph->ns = ns; /* latest_ns reads the times of earlier nodes */
+    graph->ns = ns; /* tm_graph_reached_ns reads the times of earlier nodes */
     graph->first = first;
+    const tm_edge *edge = graph->edges;
     for (size_t v = 0; v < graph->n_nodes; v++) {
-        first[v] = e;
-        while (!graph->edges[e++].last)
-            continue;
-        ns[v] = latest_ns(graph, first[v], e);
+        first[v] = (uint32_t)(edge - graph->edges);
+        int64_t latest = tm_graph_reached_ns(graph, edge);
+        for (; !edge->last; edge++) {
+            const int64_t reached = tm_graph_reached_ns(graph, edge + 1);
+            latest = reached > latest ? reached : latest;
+        }
+        edge++;
+        ns[v] = latest;
     }
-    first[graph->n_nodes] = e;
+    first[graph->n_nodes] = (uint32_t)(edge - graph->edges);
     return TM_OK;
 }

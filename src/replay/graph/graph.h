@@ -140,7 +140,8 @@ typedef struct tm_edge {
     uint32_t more : 24; /* if the edge stores its weight: low 24 bits of peer_ns - ns (over_ns is
                            0). Otherwise: index of the weight in tm_graph.apart */
     uint32_t flags : 7;
-    uint32_t last : 1; /* the edge is the last one that leads to its node; see tm_graph_close */
+    uint32_t last : 1; /* the edge is the last one that leads to its node. Not set in graphs of
+                          operations (ops_graph.h) */
 } tm_edge;
 
 /** A rank's participation in an operation that joins ranks. */
@@ -190,7 +191,7 @@ void tm_graph_free(tm_graph *graph);
 
 /** Frees `ns` and `first`, which take half of a graph's memory and can be computed from the edges.
  * Does nothing to a graph that is closed or has no nodes.
- * @param graph  graph with tm_graph_wrong() == 0, in which each node has an edge */
+ * @param graph  graph with tm_graph_wrong() == 0 that tm_graph_build built */
 void tm_graph_close(tm_graph *graph);
 
 /** Computes `ns` and `first` of a graph that is closed. Does nothing to other graphs. TM_OK;

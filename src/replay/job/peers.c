@@ -609,23 +609,24 @@ static tm_peer_weights peer_of(const tm_peer_items *items, uint32_t item,
 tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
                        size_t index, tm_error *err) {
     const tm_extra_factors *factors = tm_extras_of(&places->extras, index);
-    for (uint32_t v = 0; v < graph->n_nodes; v++)
-        for (uint32_t e = graph->first[v]; e < graph->first[v + 1]; e++) {
-            tm_edge *edge = &graph->edges[e];
-            const uint32_t item = item_of(graph, v, edge, items->n_events);
-            tm_weight weight = tm_graph_weight(graph, edge);
-            if (edge->flags & TM_EDGE_UNSEEN)
-                weight.peer_ns = weight.ns;
-            if (item != NO_ITEM) {
-                uint8_t flags = 0;
-                const tm_peer_weights own = tm_peer_item(items, item),
-                                      is = peer_of(items, item, places, factors, &flags);
-                tm_edge_flag(edge, flags);
-                if (!(edge->flags & TM_EDGE_MISSING))
-                    weight.peer_ns = peer_ns_of(edge, &weight, &is, &own);
-            }
-            if (!tm_graph_weigh(graph, edge, &weight))
-                return tm_fail_memory(err);
+    tm_edge *edge = graph->edges;
+    for (uint32_t v = 0; v < graph->n_nodes; v += edge++->last) {
+        const uint32_t item = item_of(graph, v, edge, items->n_events);
+        if (item == NO_ITEM && !(edge->flags & TM_EDGE_UNSEEN))
+            continue;
+        tm_weight weight = tm_graph_weight(graph, edge);
+        if (edge->flags & TM_EDGE_UNSEEN)
+            weight.peer_ns = weight.ns;
+        if (item != NO_ITEM) {
+            uint8_t flags = 0;
+            const tm_peer_weights own = tm_peer_item(items, item),
+                                  is = peer_of(items, item, places, factors, &flags);
+            tm_edge_flag(edge, flags);
+            if (!(edge->flags & TM_EDGE_MISSING))
+                weight.peer_ns = peer_ns_of(edge, &weight, &is, &own);
         }
+        if (!tm_graph_weigh(graph, edge, &weight))
+            return tm_fail_memory(err);
+    }
     return TM_OK;
 }

@@ -134,15 +134,15 @@ tm_status tm_peers_collect(const tm_graph_input *input, const tm_graph *graph,
                            tm_peer_places *places, const tm_peer_items *like, tm_peer_items *out,
                            tm_error *err) TM_MUST_CHECK;
 
-/** A slice is a set of places that are compared together. A place belongs to the slice if its hash
- * modulo n_slices is `slice`. */
+/** A slice is a set of places that are compared together. The values of 32 bits of a place's hash
+ * are cut into n_slices equal ranges, and a place belongs to the slice whose range has its bits. */
 typedef struct tm_peer_slice {
     uint32_t slice, n_slices;
     int64_t origin;
 } tm_peer_slice;
 
 static inline bool tm_peer_slice_has(const tm_peer_slice *slice, uint64_t place) {
-    return (place >> 32) % slice->n_slices == slice->slice;
+    return (uint64_t)(uint32_t)(place >> 16) * slice->n_slices >> 32 == slice->slice;
 }
 
 /** Appends the weights of [n] ranks at the places of a slice, place by place. TM_OK;
@@ -218,8 +218,8 @@ tm_status tm_batch_rows(const tm_batch *batches, size_t n, const tm_batch_places
 bool tm_batch_peers(const tm_batch *batch, const tm_peer_places *places,
                     tm_batch_workspace *workspace) TM_MUST_CHECK;
 
-/** Sets peer_ns of the edges of a graph, and the flags that follow from peer_ns. TM_OK;
- * TM_ERR_FAULT.
+/** Sets peer_ns of the edges of a graph, and the flags that follow from peer_ns. The graph may be
+ * closed. TM_OK; TM_ERR_FAULT.
  * @param index  index of the rank in its process */
 tm_status tm_peers_set(tm_graph *graph, const tm_peer_items *items, const tm_peer_places *places,
                        size_t index, tm_error *err) TM_MUST_CHECK;
