@@ -289,7 +289,9 @@ def check_unnumbered(options, knows_steps):
     holds(0 < len(whole) <= 100, len(whole))
     found = check_pairing(truth, result)
     holds(found <= whole, found - whole)
-    holds(len(found) >= 0.99 * len(whole), f'{len(found)} of {len(whole)} found')
+    # Whether all ranks waited in a broadcast is known only if it exceeds the noise of the clocks.
+    certain = {i for i in whole if truth['collectives'][i]['kind'] != 'broadcast'}
+    holds(len(found & certain) >= 0.99 * len(certain), f'{len(found)} of {len(certain)} found')
     unmatched = sum(row['count'] for row in result['collectives.unmatched'])
     equal(unmatched, result['clock.check'][0]['unmatched'])
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analysis/shared/busy.h"
+#include "base/median.h"
 #include "base/sorted.h"
 
 /* Columns with times in overlap.rank and overlap.step, relative to the first such column. */
@@ -98,10 +99,10 @@ static const tm_column step_columns[] = {
     {"partial", TM_BOOL, "",
      "Whether the recording started or ended within the step. True in three cases: the rank's "
      "trace was cut short before the step's end; or the start of the step was left out "
-     "(job.rank.opening_ns); or the step is the first or last of a trace, and its window without "
-     "waits (window_ns - exposed_wait_ns) is under 80 % of the median over the ranks in this step. "
-     "False without GPU events. If no trace marks steps, the median is over the windows in "
-     "overlap.rank."},
+     "(job.rank.opening_ns); or the step is the first or last of a trace, and its window is under "
+     "80 % of the median over the ranks in this step, both with and without waits "
+     "(exposed_wait_ns). False without GPU events. If no trace marks steps, the median is over the "
+     "windows in overlap.rank."},
     TIME_COLUMNS,
 };
 
@@ -467,49 +468,53 @@ static tm_status overlap_rank(const tm_rank_view *view, tm_tables *out, tm_error
     return status == TM_OK ? overlap_kinds(view, out, err) : status;
 }
 
-/* A row of overlap.step and its sort keys. */
+/* A row of overlap.step, and the times by which partial steps are recognised. A rank that makes
+ * others wait has a shorter window than they do, but as much work. */
 typedef struct compared {
     tm_cell *row;
-    int64_t step;
-    int64_t window_ns; /* time by which partial steps are recognised, see compared_ns */
+    int64_t step, window_ns;
+    int64_t work_ns; /* the window without waits */
 } compared;
 
-/* Returns the time by which a row is compared with the rows of other ranks: the window without
- * waits. A rank that makes the others wait has a shorter window than they do, but a whole step. */
-static int64_t compared_ns(const tm_table *unmarked, const tm_cell *row) {
-    const tm_cell *times = row + S_TIMES;
-    const int64_t wait_ns = times[T_EXPOSED_WAIT].null ? 0 : times[T_EXPOSED_WAIT].value.i;
-    return tm_busy_compared(unmarked, row[S_RANK].value.i, times[T_WINDOW].value.i - wait_ns);
+static int by_compared_step(const void *a, const void *b) {
+    return tm_order_i64(((const compared *)a)->step, ((const compared *)b)->step);
 }
 
-/* The order of rows with equal windows does not matter. */
-static int by_step_then_window(const void *a, const void *b) {
-    const compared *x = a, *y = b;
-    return x->step != y->step ? tm_order_i64(x->step, y->step)
-                              : tm_order_i64(x->window_ns, y->window_ns);
-}
-
-/* Marks the partial rows among the rows [0, n) of a step, which are sorted by window_ns. That of a
- * partial row is much shorter than the median. Rows of ranks without GPU events have no window,
- * so they do not count. */
-static void mark_partial(const compared *rows, size_t n) {
-    size_t empty = 0;
-    while (empty < n && rows[empty].window_ns == 0)
-        empty++;
-    size_t counted = n - empty;
-    /* twice the median: the sum of the middle two windows, or twice the middle window */
-    int64_t twice = counted == 0 ? 0
-                                 : rows[empty + (counted - 1) / 2].window_ns +
-                                       rows[empty + counted / 2].window_ns;
+/* Returns twice the median of a time of the rows [0, n), of those in which it is not 0: the sum of
+ * the middle two times, or twice the middle time. 0 if there are none.
+ * @param work  the time is work_ns instead of window_ns
+ * @param room  [n] scratch */
+static int64_t twice_median(const compared *rows, size_t n, bool work, int64_t *room) {
+    size_t counted = 0;
     for (size_t i = 0; i < n; i++) {
-        /* Computes whether window < 0.8 * median, which is 5 * window < 2 * twice. To avoid
-         * overflow, `over` is window - 0.4 * twice, rounded. If `over` is 0 or 1, the remainder of
-         * twice / 5 decides. */
-        int64_t over = rows[i].window_ns - twice / 5 * 2;
-        bool under = over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
+        room[counted] = work ? rows[i].work_ns : rows[i].window_ns;
+        counted += room[counted] != 0;
+    }
+    if (counted == 0)
+        return 0;
+    tm_sort_values(room, counted);
+    return room[(counted - 1) / 2] + room[counted / 2];
+}
+
+/* Returns whether a time is under 0.8 times the median, which is 5 * ns < 2 * twice. To avoid
+ * overflow, `over` is ns - 0.4 * twice, rounded. If `over` is 0 or 1, the remainder of twice / 5
+ * decides. */
+static bool is_under(int64_t ns, int64_t twice) {
+    const int64_t over = ns - twice / 5 * 2;
+    return over < 0 || (over < 2 && 5 * over < 2 * (twice % 5));
+}
+
+/* Marks the partial rows among the rows [0, n) of a step. Both times of a partial row are much
+ * shorter than their medians. Rows of ranks without GPU events have no window, so they do not
+ * count. */
+static void mark_partial(const compared *rows, size_t n, int64_t *room) {
+    const int64_t window = twice_median(rows, n, false, room);
+    const int64_t work = twice_median(rows, n, true, room);
+    for (size_t i = 0; i < n; i++) {
         tm_cell *partial = &rows[i].row[S_PARTIAL];
-        bool border = !partial->null, cut = border && partial->value.i;
-        tm_cell_set_bool(partial, i >= empty && (cut || (border && under)));
+        const bool border = !partial->null, cut = border && partial->value.i;
+        const bool under = is_under(rows[i].window_ns, window) && is_under(rows[i].work_ns, work);
+        tm_cell_set_bool(partial, rows[i].window_ns != 0 && (cut || (border && under)));
     }
 }
 
@@ -519,22 +524,26 @@ static tm_status overlap_job(const tm_job *job, tm_tables *out, tm_error *err) {
     tm_table *table = tm_tables_find(out, step_def.name);
     const tm_table *unmarked = tm_tables_find(out, unmarked_def.name);
     compared *rows = calloc(table->n_rows + 1, sizeof *rows);
-    if (!rows)
-        return tm_fail_memory(err);
-    for (size_t i = 0; i < table->n_rows; i++) {
-        tm_cell *row = tm_table_row(table, i);
-        rows[i] = (compared){row, row[S_STEP].value.i, compared_ns(unmarked, row)};
+    int64_t *room = malloc((table->n_rows + 1) * sizeof *room);
+    for (size_t i = 0; i < table->n_rows && rows; i++) {
+        tm_cell *row = tm_table_row(table, i), *times = row + S_TIMES;
+        const int64_t window_ns =
+            tm_busy_compared(unmarked, row[S_RANK].value.i, times[T_WINDOW].value.i);
+        const tm_cell *wait = &times[T_EXPOSED_WAIT];
+        rows[i] = (compared){row, row[S_STEP].value.i, window_ns,
+                             window_ns - (wait->null ? 0 : wait->value.i)};
     }
-    qsort(rows, table->n_rows, sizeof *rows, by_step_then_window);
-    /* The loop includes n_rows, so that the last step is also marked. */
-    for (size_t first = 0, i = 1; i <= table->n_rows; i++) {
-        if (i < table->n_rows && rows[i].step == rows[first].step)
-            continue;
-        mark_partial(rows + first, i - first);
-        first = i;
+    if (rows && room)
+        qsort(rows, table->n_rows, sizeof *rows, by_compared_step);
+    for (size_t first = 0, i; first < table->n_rows && rows && room; first = i) {
+        for (i = first + 1; i < table->n_rows && rows[i].step == rows[first].step;)
+            i++;
+        mark_partial(rows + first, i - first, room);
     }
+    const bool ok = rows && room;
     free(rows);
-    return TM_OK;
+    free(room);
+    return ok ? TM_OK : tm_fail_memory(err);
 }
 
 const tm_analysis tm_analysis_overlap = {
