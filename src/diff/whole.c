@@ -48,7 +48,7 @@ static tm_estimate plain(const double *values, size_t n) {
     for (size_t i = 0; i < n; i++)
         squares += pow(values[i] - mean, 2.0);
     double error = sqrt(squares / (double)(n - 1) / (double)n);
-    return (tm_estimate){mean, error * widening(values, n, -INFINITY, INFINITY, mean),
+    return (tm_estimate){mean, error * widening(values, n, -HUGE_VAL, HUGE_VAL, mean),
                          (double)(n - 1)};
 }
 
