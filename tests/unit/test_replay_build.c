@@ -689,10 +689,10 @@ TEST(nodes_are_in_the_order_of_their_times) {
     static const int took_us[] = {5, 12, 200};
     for (size_t c = 0; c < COUNT(took_us); c++) {
         event_spec events[2 * KERNELS];
+        size_t n = 0;
         for (int k = 0; k < KERNELS; k++) {
-            events[2 * k] = (event_spec)CALL("call", 5 * k, 4, k + 1);
-            events[2 * k + 1] =
-                (event_spec)WORK("kernel", 5 * k + 2, took_us[c], k + 1, k % STREAMS);
+            events[n++] = (event_spec)CALL("call", 5 * k, 4, k + 1);
+            events[n++] = (event_spec)WORK("kernel", 5 * k + 2, took_us[c], k + 1, k % STREAMS);
         }
         built b;
         open_built(&b, events, COUNT(events));

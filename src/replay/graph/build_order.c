@@ -166,7 +166,7 @@ static tm_status order_nodes(tm_builder *m, uint32_t **place, tm_error *err) {
         sort_keys(&keys, &scratch, n);
     }
     free(scratch);
-    *place = ok ? calloc(2 * parts + n_steps + 1, sizeof **place) : NULL;
+    *place = ok ? calloc(n + n_steps + 1, sizeof **place) : NULL; /* n is at least 2 * parts */
     g->parts = malloc((n + 1) * sizeof *g->parts);
     g->ns = malloc((n + 1) * sizeof *g->ns);
     ok = *place && g->parts && g->ns;
