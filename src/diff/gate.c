@@ -61,20 +61,16 @@ static const tm_column columns[N_G] = {
      "Verdict on the change. fail: the change exceeds the limit. If noise_pct exceeds the limit, "
      "the change must exceed more: the lower of limit + 2 (noise - limit) and limit + noise. pass: "
      "neither the change nor noise_pct exceeds the limit. undecided: all other cases, and if the "
-     "mean "
-     "of periods changed otherwise but one job has fewer steps than a period of the other."},
+     "mean of periods changed otherwise but one job has fewer steps than a period of the other."},
     {"why", TM_TEXT, "", "Why the verdict is undecided. Null for other verdicts."},
     {"over_steps", TM_TEXT, "",
      "Which means a and b are. trimmed mean: see the column a. mean of periods: every p-th step "
-     "and "
-     "no other is longer (or shorter) than the rest, at least 3 times; such steps and the rest "
-     "have "
-     "the weights 1 / p and 1 - 1 / p, and separate standard errors. mean: the mean changed "
+     "and no other is longer (or shorter) than the rest, at least 3 times; such steps and the rest "
+     "have the weights 1 / p and 1 - 1 / p, and separate standard errors. mean: the mean changed "
      "otherwise than the trimmed mean, by more than noise neither by the same difference nor by "
-     "the "
-     "same factor, and to another side of the limit; both jobs get the larger standard deviation "
-     "of the two. Means are without the first step, and without steps that not all ranks have. "
-     "Null for figures that are not by step."},
+     "the same factor, and to another side of the limit; both jobs get the larger standard "
+     "deviation of the two. Means are without the first step, and without steps that not all ranks "
+     "have. Null for figures that are not by step."},
 };
 
 const tm_table_def tm_gate_def = {

@@ -50,7 +50,7 @@ TEST(rows_worked_out_by_hand) {
      * freedom). At a limit of 1 %, a change fails from 1 + 2 (1.9647 - 1) = 2.929 or 2.944 % on.
      *
      * Without the first step, every 4th step of `fourth` takes 20, 22 and 24: a mean of 22 with an
-     * error of 2 / sqrt(3) and 2 degrees of freedom, of which a step has a quarter. So a step takes
+     * error of 2 / sqrt(3) and 2 degrees of freedom. A step has a quarter of both. So a step takes
      * 0.75 10 + 0.25 22 = 13. With 4 degrees, the noise of two such jobs is 5.5744 sqrt(2) 0.5 /
      * sqrt(3) = 2.2757, or 17.506 % of 13. A step takes 7.5 + 5 = 12.5 in `quarter`, and 7.5 + 10 =
      * 17.5 in `longest`, 40 % more. Of `stall` the usual steps take 30, but the mean without the

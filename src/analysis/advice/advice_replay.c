@@ -11,9 +11,9 @@
  * whether the saving is large enough. */
 static bool look_at_item(const tm_facts *f, const char *what, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
-    for (size_t i = 0; i < items->n_rows; i++)
-        if (tm_fixes_is(items, i, what))
-            out->measure = tm_fixes_saved_pct(items, i);
+    const size_t row = tm_fixes_find(items, what, NULL);
+    if (row < items->n_rows)
+        out->measure = tm_fixes_saved_pct(items, row);
     out->cost_ns = llround(out->measure / 100.0 * (double)f->window_ns);
     return out->measure >= TM_FIX_LEAST_PCT;
 }
@@ -36,9 +36,7 @@ static void name_network_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
-    size_t network = 0;
-    while (network < items->n_rows && !tm_fixes_is(items, network, "network"))
-        network++;
+    const size_t network = tm_fixes_find(items, "network", NULL);
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *host = tm_table_cell(ranks, i, "host");
         if (!host->null && tm_fixes_lists_name(items, network, host->value.text))

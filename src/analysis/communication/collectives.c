@@ -238,8 +238,7 @@ static const tm_column unmatched_columns[N_UNMATCHED_COLUMNS] = {
          "sender and receiver recorded different numbers or sizes of transfers. The other reasons "
          "concern kernels without a sequence number whose order differs between ranks. too few: a "
          "match could be chance. signatures differ: no match has equal kinds, sizes and steps on "
-         "all "
-         "ranks. incoherent: in no match do the ends of two ranks differ by a constant time. "
+         "all ranks. incoherent: in no match do the ends of two ranks differ by a constant time. "
          "ambiguous: several matches fit. no counterpart: when the kernel ends, no kernel of the "
          "other ranks ends. ends need not meet: a rank lacks kernels, and ends do not show which, "
          "because ranks leave this kind of collective (such as a broadcast) at different times."},

@@ -136,13 +136,16 @@ static tm_status compare_worlds(tm_tables *out, tm_error *err) {
     return status;
 }
 
+/* The recording of a rank. `host` is NULL if the ranks of all hosts are compared. */
 typedef struct window {
+    const char *host;
     int64_t begin_ns, end_ns, rank;
 } window;
 
-static int by_begin(const void *a, const void *b) {
+static int by_host_and_begin(const void *a, const void *b) {
     const window *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
+    int order = x->host && y->host ? strcmp(x->host, y->host) : 0;
+    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
@@ -184,31 +187,44 @@ static tm_status add_times(tm_tables *out, const window *w, size_t n, int64_t sl
     return status;
 }
 
-/* Returns the name of a rank's host; "" if it is unknown. */
-static const char *host_of(const tm_tables *tables, int64_t rank) {
-    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+/* Returns the name of a rank's host; NULL if it is unknown. */
+static const char *host_of(const tm_table *ranks, int64_t rank) {
     const size_t row = tm_table_find_row(ranks, &rank, 1);
     const tm_cell *host = row < ranks->n_rows ? tm_table_cell(ranks, row, "host") : NULL;
-    return host && !host->null ? host->value.text : "";
+    return host && !host->null ? host->value.text : NULL;
 }
 
-/* Compares the windows of the ranks of one host.
+/* Lists the recordings, by host and start. Returns their number.
  * @param column  column of job.place with the start; the end is in the next column
- * @param host    NULL: compares all ranks */
-static tm_status compare_windows(tm_tables *out, int column, const char *host, int64_t slack_ns,
-                                 tm_error *err) {
-    const tm_table *places = tm_tables_find(out, tm_differs_place.name);
-    window *w = calloc(places->n_rows + 1, sizeof *w);
+ * @param ranks   job.rank, to list only ranks of known hosts; NULL: lists all ranks, by start
+ * @param out     [rows of job.place] */
+static size_t list_windows(const tm_table *places, int column, const tm_table *ranks, window *out) {
     size_t n = 0;
-    if (!w)
-        return tm_fail_memory(err);
     for (size_t i = 0; i < places->n_rows; i++) {
         const tm_cell *row = tm_table_row(places, i);
-        if (!row[column].null && (!host || strcmp(host_of(out, row[0].value.i), host) == 0))
-            w[n++] = (window){row[column].value.i, row[column + 1].value.i, row[0].value.i};
+        const char *host = ranks ? host_of(ranks, row[0].value.i) : NULL;
+        if (!row[column].null && (host || !ranks))
+            out[n++] = (window){host, row[column].value.i, row[column + 1].value.i, row[0].value.i};
     }
-    qsort(w, n, sizeof *w, by_begin);
-    tm_status status = add_times(out, w, n, slack_ns, err);
+    if (n > 1)
+        qsort(out, n, sizeof *out, by_host_and_begin);
+    return n;
+}
+
+/* Adds the periods of the first host whose ranks were recorded in several; of all ranks if @p ranks
+ * is NULL. The parameters are those of list_windows and add_times. */
+static tm_status compare_windows(tm_tables *out, int column, const tm_table *ranks,
+                                 int64_t slack_ns, tm_error *err) {
+    const tm_table *places = tm_tables_find(out, tm_differs_place.name);
+    const tm_table *found = tm_tables_find(out, tm_differs_table.name);
+    window *w = calloc(places->n_rows + 1, sizeof *w);
+    tm_status status = w ? TM_OK : tm_fail_memory(err);
+    const size_t n = w ? list_windows(places, column, ranks, w) : 0;
+    for (size_t first = 0, end; first < n && status == TM_OK && found->n_rows == 0; first = end) {
+        for (end = first + 1; end < n && (!ranks || strcmp(w[end].host, w[first].host) == 0);)
+            end++;
+        status = add_times(out, w + first, end - first, slack_ns, err);
+    }
     free(w);
     return status;
 }
@@ -216,17 +232,9 @@ static tm_status compare_windows(tm_tables *out, int column, const char *host, i
 /* Compares the recorded times first, because times on fitted clocks may overlap even if recordings
  * were far apart. The clocks of hosts may differ by minutes, those of ranks on one host do not. */
 static tm_status compare_times(tm_tables *out, tm_error *err) {
-    const tm_table *ranks = tm_tables_find(out, "job.rank");
-    const tm_table *found = tm_tables_find(out, tm_differs_table.name);
     TM_TRY(compare_windows(out, RECORDED, NULL, TM_FAR_APART_NS, err));
-    const char *before = "";
-    for (size_t i = 0; i < ranks->n_rows && found->n_rows == 0; i++) {
-        const char *host = host_of(out, tm_table_cell(ranks, i, "rank")->value.i);
-        if (*host && strcmp(host, before) != 0)
-            TM_TRY(compare_windows(out, RECORDED, host, SAME_HOST_NS, err));
-        before = host;
-    }
-    return found->n_rows > 0 ? TM_OK : compare_windows(out, ALIGNED, NULL, 0, err);
+    TM_TRY(compare_windows(out, RECORDED, tm_tables_find(out, "job.rank"), SAME_HOST_NS, err));
+    return compare_windows(out, ALIGNED, NULL, 0, err);
 }
 
 /* The kernels of a rank: rows of job.kernel, ascending in hash. */

@@ -54,8 +54,9 @@ tm_fixes tm_fixes_read(const tm_tables *tables) {
 
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name) {
     size_t i = 0;
-    while (i < items->n_rows && !(tm_fixes_is(items, i, what) &&
-                                  strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0))
+    while (i < items->n_rows &&
+           !(tm_fixes_is(items, i, what) &&
+             (!name || strcmp(tm_table_cell(items, i, "name")->value.text, name) == 0)))
         i++;
     return i;
 }

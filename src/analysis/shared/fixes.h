@@ -26,7 +26,7 @@ bool tm_fixes_is(const tm_table *items, size_t row, const char *what);
 /** Returns the saving of a row [% of a step]; 0 if it was too small to be replayed. */
 double tm_fixes_saved_pct(const tm_table *items, size_t row);
 
-/** Returns the row with this `what` and `name`; n_rows if there is none. */
+/** Returns the first row with this `what` and `name` (NULL: any name); n_rows if there is none. */
 size_t tm_fixes_find(const tm_table *items, const char *what, const char *name);
 
 /** Returns whether a rank is in the plan of a row. The row's `name` lists its ranks: "7, 6". */
@@ -34,6 +34,7 @@ bool tm_fixes_lists(const tm_table *items, size_t row, int64_t rank);
 
 /** Returns whether a name is in the list of names of a row: "host3, host4". */
 bool tm_fixes_lists_name(const tm_table *items, size_t row, const char *name);
+
 /** Returns the last row of the plan that lists at most half of all ranks, or a single rank; n_rows
  * if there is none. Longer lists do not single out any rank. */
 size_t tm_fixes_plan(const tm_table *items);

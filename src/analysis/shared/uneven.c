@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "fixes.h"
 #include "table/shown.h"
 
 /* If the ratios of layers and of work differ by at most this share, layers explain the work. */
@@ -153,18 +154,17 @@ static bool are_inferred(const tm_tables *tables) {
 
 /* Writes the names of hosts, such as "host3" or "host0 and host1". */
 static void name_hosts(const tm_table *items, char *out, size_t size) {
+    const size_t row = tm_fixes_find(items, "network", NULL);
     out[0] = '\0';
-    for (size_t i = 0; i < items->n_rows; i++) {
-        if (strcmp(tm_table_cell(items, i, "what")->value.text, "network") != 0)
-            continue;
-        const char *names = tm_table_cell(items, i, "name")->value.text;
-        const char *last = strrchr(names, ',');
-        if (last)
-            snprintf(out, size, "%.*s and%s", (int)(last - names < 60 ? last - names : 60), names,
-                     last + 1);
-        else
-            snprintf(out, size, "%s", names);
-    }
+    if (row == items->n_rows)
+        return;
+    const char *names = tm_table_cell(items, row, "name")->value.text;
+    const char *last = strrchr(names, ',');
+    if (last)
+        snprintf(out, size, "%.*s and%s", (int)(last - names < 60 ? last - names : 60), names,
+                 last + 1);
+    else
+        snprintf(out, size, "%s", names);
 }
 
 void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {

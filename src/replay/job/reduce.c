@@ -292,7 +292,7 @@ static void find_implied(const reduction *r, const tm_distances *here, size_t by
  */
 static void hold_against_latest(const reduction *r, const tm_distances *here, uint8_t *implied,
                                 uint8_t *latest) {
-    const bool anew = here->settled != r->now;
+    const bool every = here->settled != r->now; /* an operation got links since the last time */
     size_t last = here->n, n[TM_LANES] = {0};
     uint8_t ranks = r->all; /* ranks for which fewer than LATEST operations were used so far */
     if (here->from[last - 1] == TM_FROM_ROOT)
@@ -300,7 +300,7 @@ static void hold_against_latest(const reduction *r, const tm_distances *here, ui
     for (size_t by = last; by-- > 0 && ranks;) {
         const uint8_t met = here->alive[by] & ranks;
         const uint8_t grew = r->batch ? here->grew[by] : here->grew[by] > 0;
-        const uint8_t all = anew ? met : met & (here->came[by] | grew);
+        const uint8_t all = every ? met : met & (here->came[by] | grew);
         if (all || (met && here->news))
             find_implied(r, here, by, all, met, implied);
         latest[by] = met;
@@ -517,35 +517,35 @@ static bool may_join(reduction *r, uint32_t node, size_t lane, const tm_distance
 
 /* Ends the distances of some ranks at a node, and starts a new distance of these ranks there. NULL
  * when out of memory. */
-static tm_labels *begin_anew(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
+static tm_labels *begin_again(reduction *r, uint32_t key, uint8_t ranks, tm_labels *here) {
     const size_t width = r->pool.width;
     const tm_distances *distances = here->distances;
-    tm_labels *anew = tm_labels_new(&r->pool, distances->n + 1);
+    tm_labels *fresh = tm_labels_new(&r->pool, distances->n + 1);
     bool added = false;
-    if (!anew)
+    if (!fresh)
         return NULL;
-    memcpy(anew->plus, here->plus, width * sizeof *anew->plus);
+    memcpy(fresh->plus, here->plus, width * sizeof *fresh->plus);
     for (size_t i = 0; i <= distances->n; i++) {
         if (!added && (i == distances->n || distances->from[i] > key)) {
-            int64_t *ns = tm_distances_append(&r->pool, anew->distances, key);
+            int64_t *ns = tm_distances_append(&r->pool, fresh->distances, key);
             for (size_t k = 0; k < width; k++)
                 ns[k] = -here->plus[k];
             if (r->batch)
                 end_distance(r, ns, (uint8_t) ~(unsigned)ranks);
-            anew->distances->alive[anew->distances->n - 1] = ranks;
+            fresh->distances->alive[fresh->distances->n - 1] = ranks;
             added = true;
         }
         const unsigned left = i < distances->n ? distances->alive[i] & ~(unsigned)ranks : 0;
         if (!left)
             continue;
-        int64_t *ns = tm_distances_append(&r->pool, anew->distances, distances->from[i]);
+        int64_t *ns = tm_distances_append(&r->pool, fresh->distances, distances->from[i]);
         memcpy(ns, distances->ns + i * width, width * sizeof *ns);
         if (r->batch)
             end_distance(r, ns, ranks);
-        anew->distances->alive[anew->distances->n - 1] = (uint8_t)left;
+        fresh->distances->alive[fresh->distances->n - 1] = (uint8_t)left;
     }
     tm_labels_release(&r->pool, here);
-    return anew;
+    return fresh;
 }
 
 /* Makes a node with too many distances a joint: all later distances of the rank start there.
@@ -571,7 +571,7 @@ static tm_labels *join_distances(reduction *r, uint32_t node, tm_labels *here) {
     r->boundary_at[key] = number;
     if (!add_links(r, number, node, here))
         return NULL;
-    return begin_anew(r, key, ranks, here);
+    return begin_again(r, key, ranks, here);
 }
 
 static bool reduce_graph(reduction *r) {
