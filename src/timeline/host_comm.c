@@ -196,10 +196,21 @@ static bool waits_before(const pauses *of) {
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
 }
 
+/* Returns the time from the last end of one of n operations to the end of the pause, or INT64_MAX
+ * if none of them ended before. */
+static int64_t since_last_end(const operation *at, size_t n, tm_interval pause) {
+    int64_t since_ns = INT64_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (at[i].end_ns <= pause.end_ns && pause.end_ns - at[i].end_ns < since_ns)
+            since_ns = pause.end_ns - at[i].end_ns;
+    return since_ns;
+}
+
 /* Ends an operation at the moment at which a thread continued after a pause: the first operation
  * that is recorded as still running at this moment. Changes nothing if the thread seems to have
  * continued for another reason:
- * - another operation ended just before;
+ * - another operation ended just before, or at least nearer to this moment than this operation: the
+ *   thread waited for that one, and got its core late;
  * - as recorded, the operation lasted longer after this moment than the thread had waited. */
 static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pauses *of) {
     size_t i = 0;
@@ -208,7 +219,8 @@ static void end_first(finder *f, operation *at, size_t n, tm_interval pause, pau
     if (i == n || !waits_before(of) || is_prompt(at, n, pause))
         return;
     const int64_t since = at[i].begin_ns > pause.begin_ns ? at[i].begin_ns : pause.begin_ns;
-    if (at[i].end_ns - pause.end_ns > pause.end_ns - since)
+    const int64_t late_ns = at[i].end_ns - pause.end_ns;
+    if (late_ns > pause.end_ns - since || late_ns > since_last_end(at, n, pause))
         return;
     at[i].end_ns = pause.end_ns;
     f->timeline->duration_ns[at[i].row] = pause.end_ns - at[i].begin_ns;

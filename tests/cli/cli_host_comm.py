@@ -187,6 +187,19 @@ def test_an_operation_ends_when_who_waits_for_it_goes_on():
     merged('job', '--force')
     # 8 times 4 ms; in four steps 0.6 ms less.
     equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [32000000, 29600000])
+    # In step 1, the operation that the threads wait for ends 0.3 ms before they continue. A second
+    # one runs for 2 ms more, and nobody waits for it.
+    for rank in (0, 1):
+        events = [note(f'ProfilerStep#{k + 2}', 20000 * k, 20000) for k in range(3)]
+        for k, end in enumerate((4950, 4700, 4950)):
+            at = 20000 * k
+            events += [op('aten::mm', at, 900), asked('c10d::allreduce_', at + 990, [10]),
+                       gloo('all_reduce', at + 1000, at + end, [10]), op('aten::add', at + 5000, 9000)]
+        events += [asked('c10d::allreduce_', 20992, [20]), gloo('all_reduce', 21000, 27000, [20], 1)]
+        write(rank, events)
+    merged('job', '--force')
+    # 2 times 3.95 ms, and 6 ms.
+    equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [13900000, 13900000])
 
 
 def test_what_ends_behind_the_recording_has_the_shapes_of_who_asked():
