@@ -202,6 +202,24 @@ def test_an_operation_ends_when_who_waits_for_it_goes_on():
     equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [13900000, 13900000])
 
 
+def test_a_thread_waits_for_one_operation_while_another_one_runs():
+    # As in DDP with two buckets. Rank 1's host is 6 ms late in each step of 14 ms. Each thread continues
+    # 10 us after the first bucket's end, while the second bucket still runs.
+    for rank, late in enumerate((0, 6000)):
+        events = [note(f'ProfilerStep#{k + 2}', 14000 * k, 14000) for k in range(4)]
+        for at in range(0, 4 * 14000, 14000):
+            events += [op('aten::mm', at + late + 10, 3980), asked('c10d::allreduce_', at + late + 4000, [10]),
+                       gloo('all_reduce', at + late + 4010, at + 10510, [10]),
+                       asked('c10d::allreduce_', at + late + 4020, [90]),
+                       gloo('all_reduce', at + late + 4030, at + 13030, [90], 1),
+                       op('aten::copy_', at + 10520, 480), op('aten::add', at + 13040, 960)]
+        write(rank, events)
+    merged('job')
+    # If rank 1 is not late, all of a step comes 6 ms earlier on both ranks.
+    saved, = [r['saved_ns'] for r in rows('tmerge.h5', 'whatif.item') if (r['what'], r['name']) == ('rank', '1')]
+    equal(saved, 6000000)
+
+
 def test_what_ends_behind_the_recording_has_the_shapes_of_who_asked():
     for rank in (0, 1):
         last = note('gloo:all_reduce', 240, 50, WORKERS[0])

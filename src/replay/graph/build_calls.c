@@ -407,6 +407,17 @@ static bool is_prompt(int64_t gap_ns, int64_t after_ns) {
     return after_ns * PROMPT_TIMES <= gap_ns;
 }
 
+/* Returns the event for which a thread may have waited until @p ns; TM_NO_PART if there is none.
+ * Within a step, a host waits for its whole GPU, so nothing runs on. A thread of a CPU rank waits
+ * for single operations.
+ * @param gap_ns  how long the thread did nothing before @p ns */
+static uint32_t waited_for(host_walk *w, bool within, int64_t gap_ns, int64_t ns) {
+    const uint32_t last = ended_by(w, ns);
+    if (last == TM_NO_PART || !within || !runs_on(w, ns))
+        return last;
+    return w->of_cpu && is_prompt(gap_ns, ns - event_at(w, last)->end_ns) ? last : TM_NO_PART;
+}
+
 /* Adds the edge from call @p source to the start of call @p c. */
 static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     const tm_part_call *call = call_at(w, c), *before = call_at(w, source);
@@ -430,8 +441,8 @@ static bool add_host(host_walk *w, uint32_t c, uint32_t source) {
     /* If the calls are of different steps, the host may have waited for an event of the earlier
      * step. */
     const bool within = before->step == call->step;
-    if (!known && lit - dark > DARK_NS && !(within && runs_on(w, lit)))
-        last = ended_by(w, lit);
+    if (!known && lit - dark > DARK_NS)
+        last = waited_for(w, within, lit - dark, lit);
     int64_t end = last == TM_NO_PART ? INT64_MIN : event_at(w, last)->end_ns;
     if (end > dark)
         edge.peer_ns = edge.ns -= end - dark;
