@@ -333,8 +333,9 @@ static bool collect_asking(const tm_timeline *timeline, tm_intervals *operations
             continue;
         ok =
             tm_vec_append(operations, &(tm_interval){begin, begin + timeline->duration_ns[row]}, 1);
-        if (ok && asked != TM_NO_EVENT &&
-            asked != row) /* an MPI call is its own launch: the thread itself waits in it */
+        /* An MPI call is its own launch, and a transfer starts with its request: the thread itself
+         * communicates in it. */
+        if (ok && asked != TM_NO_EVENT && timeline->begin_ns[asked] < begin)
             ok = tm_intervals_add(active, timeline->begin_ns[asked],
                                   timeline->begin_ns[asked] + timeline->duration_ns[asked]);
     }

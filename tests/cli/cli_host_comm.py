@@ -89,16 +89,32 @@ def test_what_is_exposed_is_where_the_thread_waits():
 
 
 def test_an_operation_on_the_threads_own_track_takes_no_time_from_its_operators():
-    # isend and irecv last until the end of wait(): mm crosses the first, the second is waited for.
+    # isend and irecv last from their request at 8 until the end of wait(): mm crosses the first, the second is
+    # waited for.
     write(0, steps(1) + [asked('c10d::send', 8, [10], 4, 1), gloo('send', 10, 60, [10], tid=MAIN),
                          op('aten::mm', 20, 50)])
     write(1, steps(1) + [asked('c10d::recv_', 8, [10], 4, 0), gloo('recv', 10, 60, [10], tid=MAIN),
                          op('aten::mm', 62, 20)])
     merged('job')
     equal([(r['exposed_comm_ns'], r['comm_ns']) for r in rows('tmerge.h5', 'overlap.rank')],
-          [(0, 50000), (48000, 50000)])
-    equal([r['cpu_ns'] for r in rows('tmerge.h5', 'overview.rank')], [54000, 24000])
+          [(0, 52000), (52000, 52000)])
+    equal([r['cpu_ns'] for r in rows('tmerge.h5', 'overview.rank')], [54000, 20000])
     equal([(k['kind'], k['count']) for k in rows('tmerge.h5', 'collectives.kind')], [('sendrecv', 1)])
+
+
+def test_a_transfer_begins_with_its_request():
+    # The sender posts at 20, then loses its core, and records from 70 on. The receiver is done at 40.
+    for rank in (0, 1):
+        events = steps(3)
+        for at in range(0, 300, 100):
+            asks = asked('c10d::send', at + 20, [10], 49, 1) if rank == 0 else asked('c10d::recv_', at + 10, [10], 2, 0)
+            kind, begin, end = ('send', 70, 72) if rank == 0 else ('recv', 12, 40)
+            events += [op('aten::mm', at, 9), asks, gloo(kind, at + begin, at + end, [10], tid=MAIN),
+                       op('aten::add', at + 75, 20)]
+        write(rank, events)
+    merged('job')
+    equal([r['comm_ns'] for r in rows('tmerge.h5', 'overlap.rank')], [156000, 90000])  # 3 x (72 - 20), 3 x (40 - 10)
+    equal([r['unmatched_pct'] for r in rows('tmerge.h5', 'whatif.job')], [0])
 
 
 def test_the_peer_of_a_transfer_is_found_though_its_group_is_not_recorded():

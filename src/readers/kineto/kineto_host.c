@@ -209,6 +209,14 @@ static void complete(const finisher *f, tm_collective_attr *row, const tm_collec
     }
 }
 
+/* Lets a transfer begin with its request. PyTorch posts a send or receive before it starts to
+ * record it, so the peer may be done before the recorded start. */
+static void begin_with(const finisher *f, const tm_collective_attr *transfer, int64_t asked_ns) {
+    tm_raw_event *event = (tm_raw_event *)f->trace->events.data + transfer->event;
+    event->duration_ns += event->begin_ns - asked_ns;
+    event->begin_ns = asked_ns;
+}
+
 /* Links each request to the first later operation that matches. */
 static bool link_asked(finisher *f) {
     const part *asked = f->asked.data, *operations = f->operations.data;
@@ -231,6 +239,8 @@ static bool link_asked(finisher *f) {
         to->name = from->name;
         to->src_rank = from->src_rank;
         to->dst_rank = from->dst_rank;
+        if (tm_collective_is_one_way(to->kind))
+            begin_with(f, to, asked[a].begin_ns);
         ok = tm_vec_append(&f->trace->handovers, &handover, 1) != NULL;
     }
     free(taken);
