@@ -256,11 +256,10 @@ static bool add_waits(host_walk *w, uint32_t c) {
     case TM_CALL_WAITS_STREAM:
     case TM_CALL_WAITS_EVENT:
         asked = tm_recorded_of(w->m->recorded, call->row);
-        return add_wait_for(
-            w,
-            asked ? tm_recorded_before(w->m->recorded, asked->on_stream, asked->until_ns)
-                  : w->latest_event,
-            call);
+        for (uint32_t i = 0; asked && i < asked->n; i++)
+            if (!add_wait_for(w, tm_recorded_sources(w->m->recorded, asked)[i], call))
+                return false;
+        return asked || add_wait_for(w, w->latest_event, call);
     case TM_CALL_WAITS_OWN:
         return add_wait_for(w, call->launched, call);
     default:

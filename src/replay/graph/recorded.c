@@ -2,11 +2,19 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
+
 static int by_call(const void *a, const void *b) {
     const tm_asked *x = a, *y = b;
     if (x->call != y->call)
         return x->call < y->call ? -1 : 1;
     return (x->on_stream > y->on_stream) - (x->on_stream < y->on_stream);
+}
+
+static int by_time(const void *a, const void *b) {
+    const tm_asked *x = a, *y = b;
+    const int order = tm_order_i64(x->call_ns, y->call_ns);
+    return order ? order : by_call(a, b);
 }
 
 static bool add_asked(tm_recorded *r, const tm_timebase *base) {
@@ -26,8 +34,6 @@ static bool add_asked(tm_recorded *r, const tm_timebase *base) {
         if (!tm_vec_append(blind ? &r->blind : &r->asked, &asked, 1))
             return false;
     }
-    if (r->asked.n > 1)
-        qsort(r->asked.data, r->asked.n, r->asked.size, by_call);
     return true;
 }
 
@@ -47,16 +53,11 @@ static bool list_streams(tm_recorded *r) {
     return true;
 }
 
-tm_status tm_recorded_make(const tm_graph_input *input, const tm_timebase *base, tm_recorded *out,
-                           tm_error *err) {
-    *out = (tm_recorded){.input = input, .asked = TM_VEC(tm_asked), .blind = TM_VEC(tm_asked)};
-    return add_asked(out, base) && list_streams(out) ? TM_OK : tm_fail_memory(err);
-}
-
 void tm_recorded_free(tm_recorded *recorded) {
     free(recorded->first);
     free(recorded->events);
     tm_vec_free(&recorded->asked);
+    tm_vec_free(&recorded->sources);
     tm_vec_free(&recorded->blind);
 }
 
@@ -98,7 +99,9 @@ static bool is_stream(const tm_recorded *r, size_t track, int64_t stream) {
     return t->kind == TM_TRACK_GPU && t->stream == stream;
 }
 
-uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
+/* Returns the index of the latest event that was launched on a stream before @p ns, or
+ * TM_NO_PART. */
+static uint32_t recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns) {
     uint32_t found = TM_NO_PART; /* events are in the order of launches, so the highest index is the
                                     latest launch */
     for (size_t k = 0; k < recorded->input->timeline->n_tracks; k++) {
@@ -110,6 +113,108 @@ uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t
             found = recorded->events[after - 1];
     }
     return found;
+}
+
+/* A wait of a stream. */
+typedef struct stream_wait {
+    int64_t stream, ns;
+    uint32_t asked; /* index in tm_recorded.asked */
+} stream_wait;
+
+static int by_stream(const void *a, const void *b) {
+    const stream_wait *x = a, *y = b;
+    int order = tm_order_i64(x->stream, y->stream);
+    order = order ? order : tm_order_i64(x->ns, y->ns);
+    return order ? order : tm_order_i64(x->asked, y->asked);
+}
+
+static bool is_before(const void *element, const void *key) {
+    return by_stream(element, key) < 0;
+}
+
+/* Adds a source to the last wait in `sources`. Of the sources on a track, the one launched last
+ * stays, because it ends last. False when out of memory. */
+static bool add_source(tm_recorded *r, tm_asked *asked, uint32_t event) {
+    const tm_part_event *events = r->input->events.data;
+    uint32_t *sources = r->sources.data;
+    for (size_t i = asked->first; i < r->sources.n; i++)
+        if (events[sources[i]].stream == events[event].stream) {
+            sources[i] = sources[i] > event ? sources[i] : event;
+            return true;
+        }
+    asked->n++;
+    return tm_vec_append(&r->sources, &event, 1) != NULL;
+}
+
+/* Adds an event, and the last event on each other track that the same call launched: the stream
+ * continues when the whole CUDA graph has ended. False when out of memory. */
+static bool add_launch(tm_recorded *r, tm_asked *asked, uint32_t event) {
+    const tm_part_event *events = r->input->events.data;
+    const uint32_t call = events[event].call;
+    bool ok = add_source(r, asked, event);
+    if (call == TM_NO_PART || ((event == 0 || events[event - 1].call != call) &&
+                               (event + 1 == r->input->events.n || events[event + 1].call != call)))
+        return ok;
+    for (size_t k = 0; k < r->input->timeline->n_tracks && ok; k++) {
+        const uint32_t after = launched_before(r, k, launch_ns(r, event) + 1);
+        if (after > r->first[k] && events[r->events[after - 1]].call == call)
+            ok = add_source(r, asked, r->events[after - 1]);
+    }
+    return ok;
+}
+
+/* Adds the events that must end before an operation on a stream, which is requested at @p ns, can
+ * start. These are the latest launch on the stream, and the sources of the stream's waits since. A
+ * wait has the sources of the previous one, so that only the last one counts. False when out of
+ * memory.
+ * @param waits  vector of stream_wait, sorted by stream. Those before @p ns have their sources */
+static bool add_until(tm_recorded *r, tm_asked *asked, const tm_vec *waits, int64_t stream,
+                      int64_t ns) {
+    const stream_wait key = {stream, ns, 0}, *v = waits->data;
+    const size_t at = tm_bisect(v, waits->n, sizeof *v, &key, is_before);
+    const uint32_t latest = recorded_before(r, stream, ns);
+    if (latest != TM_NO_PART && !add_launch(r, asked, latest))
+        return false;
+    if (at == 0 || v[at - 1].stream != stream ||
+        (latest != TM_NO_PART && launch_ns(r, latest) >= v[at - 1].ns))
+        return true;
+    const tm_asked *wait = (const tm_asked *)r->asked.data + v[at - 1].asked;
+    for (uint32_t i = 0; i < wait->n; i++)
+        if (!add_source(r, asked, tm_recorded_sources(r, wait)[i]))
+            return false;
+    return true;
+}
+
+/* Finds the sources of all waits, in the order of time. False when out of memory. */
+static bool find_sources(tm_recorded *r) {
+    tm_asked *v = r->asked.data;
+    tm_vec waits = TM_VEC(stream_wait);
+    bool ok = true;
+    tm_sort(v, r->asked.n, r->asked.size, by_time);
+    for (uint32_t i = 0; i < r->asked.n && ok; i++) {
+        const stream_wait wait = {v[i].stream, v[i].call_ns, i};
+        ok = v[i].stream < 0 || tm_vec_append(&waits, &wait, 1);
+    }
+    tm_sort(waits.data, waits.n, waits.size, by_stream);
+    for (size_t i = 0; i < r->asked.n && ok; i++) {
+        v[i].first = (uint32_t)r->sources.n;
+        ok = add_until(r, &v[i], &waits, v[i].on_stream, v[i].until_ns) &&
+             (v[i].stream < 0 || add_until(r, &v[i], &waits, v[i].stream, v[i].call_ns));
+    }
+    tm_vec_free(&waits);
+    tm_vec_trim(&r->sources);
+    tm_sort(v, r->asked.n, r->asked.size, by_call);
+    return ok;
+}
+
+tm_status tm_recorded_make(const tm_graph_input *input, const tm_timebase *base, tm_recorded *out,
+                           tm_error *err) {
+    *out = (tm_recorded){.input = input,
+                         .asked = TM_VEC(tm_asked),
+                         .sources = TM_VEC(uint32_t),
+                         .blind = TM_VEC(tm_asked)};
+    return add_asked(out, base) && list_streams(out) && find_sources(out) ? TM_OK
+                                                                          : tm_fail_memory(err);
 }
 
 /* Returns the first event launched on a stream at or after @p ns; TM_NO_PART if there is none. */
@@ -154,24 +259,29 @@ static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
     return true;
 }
 
+/* Adds the waits of the first event on a stream after a recorded wait. Leaves out the stream's own
+ * events, which it follows anyway. False when out of memory. */
+static bool add_waits(const tm_recorded *r, const tm_asked *asked, tm_vec *waits) {
+    const tm_part_event *events = r->input->events.data;
+    const uint32_t event = recorded_from(r, asked->stream, asked->call_ns);
+    for (uint32_t i = 0; i < asked->n && event != TM_NO_PART; i++) {
+        const tm_part_wait wait = {event, tm_recorded_sources(r, asked)[i]};
+        if (wait.source < event && !is_stream(r, events[wait.source].stream, asked->stream) &&
+            events[wait.source].end_ns <= events[event].begin_ns + TM_PAIR_SLACK_NS &&
+            !tm_vec_append(waits, &wait, 1))
+            return false;
+    }
+    return true;
+}
+
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) {
     const tm_asked *v = recorded->asked.data;
-    const tm_part_event *events = recorded->input->events.data;
     if (waits->n > 0 && !keep_blind(recorded, waits))
         return tm_fail_memory(err);
     recorded->n_guessed = (int64_t)waits->n;
-    for (size_t i = 0; i < recorded->asked.n; i++) {
-        if (v[i].stream < 0)
-            continue;
-        const tm_part_wait wait = {.event = recorded_from(recorded, v[i].stream, v[i].call_ns),
-                                   .source =
-                                       tm_recorded_before(recorded, v[i].on_stream, v[i].until_ns)};
-        bool both = wait.event != TM_NO_PART && wait.source != TM_NO_PART;
-        if (both && wait.source < wait.event &&
-            events[wait.source].end_ns <= events[wait.event].begin_ns + TM_PAIR_SLACK_NS &&
-            !tm_vec_append(waits, &wait, 1))
+    for (size_t i = 0; i < recorded->asked.n; i++)
+        if (v[i].stream >= 0 && !add_waits(recorded, &v[i], waits))
             return tm_fail_memory(err);
-    }
     tm_part_wait *w = waits->data;
     size_t kept = 0;
     if (waits->n > 1)

@@ -13,6 +13,7 @@ typedef struct tm_asked {
     int64_t until_ns; /* the wait is for all work launched on on_stream before this time. For a CUDA
                          event, this is the start of the call that recorded the event; otherwise, it
                          is call_ns */
+    uint32_t first, n; /* events that the wait is for: `sources` [first, first + n) */
 } tm_asked;
 
 typedef struct tm_recorded {
@@ -21,9 +22,13 @@ typedef struct tm_recorded {
     uint32_t *events; /* owned; indices of events by track, in the order of launches */
     tm_vec asked;     /* vector of tm_asked, ascending in call: waits for a stream that the trace
                          contains */
-    tm_vec blind;     /* vector of tm_asked: waits of streams for a stream that the trace does not
-                         contain. Which event they waited for must be inferred */
-    bool streams; /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
+    tm_vec sources; /* vector of uint32_t: indices of events, at most one of a track for each wait.
+                       A wait for a stream is for the stream's latest event, for all events of the
+                       call that launched it (a CUDA graph), and for all events that the stream
+                       was told to wait for since */
+    tm_vec blind;   /* vector of tm_asked: waits of streams for a stream that the trace does not
+                       contain. Which event they waited for must be inferred */
+    bool streams;   /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
     int64_t n_guessed; /* number of inferred waits that tm_recorded_waits kept */
 } tm_recorded;
 
@@ -42,8 +47,10 @@ tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err)
 /** Returns the wait that a host call requested; NULL if none is recorded. @p call is a row. */
 const tm_asked *tm_recorded_of(const tm_recorded *recorded, uint32_t call);
 
-/** Returns the index of the latest event that was launched on a stream before @p ns, or
- * TM_NO_PART. */
-uint32_t tm_recorded_before(const tm_recorded *recorded, int64_t stream, int64_t ns);
+/** Returns the events that a wait is for, as an array [asked->n] of indices. */
+static inline const uint32_t *tm_recorded_sources(const tm_recorded *recorded,
+                                                  const tm_asked *asked) {
+    return (const uint32_t *)recorded->sources.data + asked->first;
+}
 
 #endif
