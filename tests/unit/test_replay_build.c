@@ -411,6 +411,19 @@ TEST(each_case_has_the_edges_worked_out) {
     }
 }
 
+/* Collects waits that the trace records. @p calls has the names of the calls that wait. */
+static void record_waits(built *b, tm_wait_attr *waits, const char *const *calls, size_t n,
+                         tm_recorded *out) {
+    const tm_timebase base = base_of(&b->t);
+    for (size_t i = 0; i < n; i++)
+        waits[i].call = row_named(&b->g, &b->t, calls[i]);
+    b->t.attrs[TM_ATTR_WAIT] = waits;
+    b->t.n_attrs[TM_ATTR_WAIT] = n;
+    assert_ok(tm_recorded_make(&b->input, &base, out, &b->g.err));
+    b->t.attrs[TM_ATTR_WAIT] = NULL;
+    b->t.n_attrs[TM_ATTR_WAIT] = 0;
+}
+
 /* The record of b's wait names the stream; that of c's wait does not, so it is guessed. */
 TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     static const event_spec events[] = {
@@ -422,17 +435,13 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     tm_wait_attr reported[] = {
         {.stream = 20, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT},
         {.stream = 7, .on_stream = -1, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT}};
-    reported[0].call = row_named(&b.g, &b.t, "cudaStreamWaitEvent");
-    reported[1].call = row_named(&b.g, &b.t, "hipStreamWaitEvent");
     const uint32_t i[] = {index_of(&b.g, &b.input, "a"), index_of(&b.g, &b.input, "b"),
                           index_of(&b.g, &b.input, "c")};
     const tm_part_wait guessed[] = {{i[1], i[0]}, {i[2], i[1]}};
-    const tm_timebase base = base_of(&b.t);
     tm_recorded recorded;
     assert_non_null(tm_vec_append(&b.waits, guessed, COUNT(guessed)));
-    b.t.attrs[TM_ATTR_WAIT] = reported;
-    b.t.n_attrs[TM_ATTR_WAIT] = COUNT(reported);
-    assert_ok(tm_recorded_make(&b.input, &base, &recorded, &b.g.err));
+    record_waits(&b, reported, (const char *[]){"cudaStreamWaitEvent", "hipStreamWaitEvent"},
+                 COUNT(reported), &recorded);
     assert_true(recorded.streams);
     assert_int_equal(recorded.blind.n, 1);
     assert_ok(tm_recorded_waits(&recorded, &b.waits, &b.g.err));
@@ -440,8 +449,49 @@ TEST(of_recorded_waits_only_those_that_name_no_stream_are_guessed) {
     assert_int_equal(b.waits.n, COUNT(guessed));
     assert_memory_equal(b.waits.data, guessed, sizeof guessed);
     tm_recorded_free(&recorded);
-    b.t.attrs[TM_ATTR_WAIT] = NULL;
-    b.t.n_attrs[TM_ATTR_WAIT] = 0;
+    close_built(&b);
+}
+
+/* Stream 7 waits for a, and then stream 20 and the host wait for stream 7, on which nothing was
+ * launched: they wait for a. The graph launches c on stream 7, so that later waits are for c, and
+ * for d, which is part of the graph. */
+TEST(recorded_waits_are_for_all_that_the_stream_waits_for) {
+    static const event_spec events[] = {CALL("la", 0, 5, 1),
+                                        WORK("a", 6, 100, 1, 24),
+                                        CALL("cudaStreamWaitEvent", 10, 2, 8),
+                                        CALL("lb", 30, 5, 2),
+                                        WORK("b", 108, 10, 2, 20),
+                                        CALL("hipStreamWaitEvent", 20, 2, 9),
+                                        CALL("lc", 120, 5, 3),
+                                        WORK("c", 130, 20, 3, 7),
+                                        CALL("cudaStreamSynchronize", 40, 70, 7),
+                                        WORK("d", 131, 40, 3, 20),
+                                        CALL("cudaEventSynchronize", 126, 50, 6)};
+    static const char *const calls[] = {"cudaStreamWaitEvent", "hipStreamWaitEvent",
+                                        "cudaStreamSynchronize", "cudaEventSynchronize"};
+    static const char *const sources[] = {"a", "a", "a", "cd"};
+    tm_wait_attr reported[] = {
+        {.stream = 7, .on_stream = 24, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT},
+        {.stream = 20, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT},
+        {.stream = -1, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_SYNC},
+        {.stream = -1, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_EVENT_SYNC}};
+    built b;
+    tm_recorded recorded;
+    open_built(&b, events, COUNT(events));
+    record_waits(&b, reported, calls, COUNT(calls), &recorded);
+    for (size_t i = 0; i < COUNT(calls); i++) {
+        const tm_asked *asked = tm_recorded_of(&recorded, row_named(&b.g, &b.t, calls[i]));
+        assert_non_null(asked);
+        assert_int_equal(asked->n, strlen(sources[i]));
+        for (uint32_t k = 0; k < asked->n; k++)
+            assert_int_equal(tm_recorded_sources(&recorded, asked)[k],
+                             index_of(&b.g, &b.input, (const char[]){sources[i][k], '\0'}));
+    }
+    const tm_part_wait of_b = {index_of(&b.g, &b.input, "b"), index_of(&b.g, &b.input, "a")};
+    assert_ok(tm_recorded_waits(&recorded, &b.waits, &b.g.err));
+    assert_int_equal(b.waits.n, 2); /* c's is the other */
+    assert_memory_equal(b.waits.data, &of_b, sizeof of_b);
+    tm_recorded_free(&recorded);
     close_built(&b);
 }
 
