@@ -12,6 +12,7 @@
 #include "replay/graph/first_step.h"
 #include "replay/graph/joins.h"
 #include "replay/graph/wait_pairs.h"
+#include "replay/job/works_sum.h"
 #include "replay_ops.h"
 #include "timeline/host_comm.h"
 #include "timeline/packed_events.h"
@@ -279,6 +280,8 @@ void tm_replay_close_graph(const tm_replay_ranks *ranks, size_t i) {
 static tm_status finish_rank(tm_replay_ranks *r, size_t i, tm_error *err) {
     sum_rank(r, i);
     tm_replay_close_graph(r, i);
+    if (r->n_ranks > 1 && !tm_works_find_at_once(&r->timelines[i], i, &r->at_once))
+        return tm_fail_memory(err);
     return r->packs ? tm_timeline_pack(&r->timelines[i], err) : TM_OK;
 }
 
@@ -559,6 +562,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->participants = TM_VEC(tm_replay_participant);
     ranks->facts = TM_VEC(tm_replay_fact);
     ranks->host_times = TM_VEC(tm_host_time);
+    ranks->at_once = TM_VEC(tm_works_at_once);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
@@ -614,6 +618,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
     tm_vec_free(&ranks->participants);
     tm_vec_free(&ranks->facts);
     tm_vec_free(&ranks->host_times);
+    tm_vec_free(&ranks->at_once);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);

@@ -46,6 +46,7 @@ typedef struct tm_replay_ranks {
     tm_vec facts; /* vector of tm_replay_fact, ascending in rank; contains all ranks of the job that
                      have a graph */
     tm_vec host_times; /* vector of tm_host_time; empty if hosts cannot be compared */
+    tm_vec at_once;    /* vector of tm_works_at_once of this process's ranks, ascending in index */
     tm_works works;    /* works of all ranks of the job; set only on process 0 */
     tm_vec extras; /* vector of tm_extra_row: rows of all ranks of the job; set only on process 0 */
 } tm_replay_ranks;

@@ -10,9 +10,14 @@
 #include "replay/job/works_sum.h"
 #include "waits/stages.h"
 
-/* Appends room for the sums of one of this process's ranks. Returns the sums, all 0; NULL when out
- * of memory. */
-static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
+static bool is_before_rank(const void *at_once, const void *index) {
+    return ((const tm_works_at_once *)at_once)->index < *(const size_t *)index;
+}
+
+/* Appends room for the sums of one of this process's ranks. Returns the sums, all 0 except AT_ONCE;
+ * NULL when out of memory. */
+static int64_t *add_rank(const tm_replay_ranks *r, size_t i, const tm_works_shape *shape,
+                         tm_vec *own) {
     const tm_timeline *t = &r->timelines[i];
     const uint32_t host = tm_timeline_host(t);
     tm_works_rank *rank = tm_vec_push(own);
@@ -21,7 +26,12 @@ static int64_t *add_rank(const tm_replay_ranks *r, size_t i, tm_vec *own) {
     memset(rank, 0, own->size);
     *rank = (tm_works_rank){t->rank, tm_stage_of(&r->collectives->stages, t->rank),
                             host == TM_NO_NAME ? -1 : (int64_t)host};
-    return (int64_t *)(void *)(rank + 1);
+    int64_t *sums = (int64_t *)(void *)(rank + 1);
+    const tm_works_at_once *v = r->at_once.data;
+    for (size_t k = tm_bisect(v, r->at_once.n, sizeof *v, &i, is_before_rank);
+         k < r->at_once.n && v[k].index == i; k++)
+        tm_works_add_at_once(shape, &v[k], sums);
+    return sums;
 }
 
 /* Appends the sums of a batch's ranks, which are all of one stage. */
@@ -32,7 +42,7 @@ static bool add_batch(const tm_replay_ranks *r, const tm_batch *batch, tm_works_
     if (!tm_vec_reserve(own, own->n + batch->n))
         return false;
     for (size_t k = 0; k < batch->n; k++)
-        sums[k] = add_rank(r, batch->index[k], own);
+        sums[k] = add_rank(r, batch->index[k], of->shape, own);
     if (batch->n == 0)
         return true;
     of->n_peers = tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, batch->rank[0]));
@@ -52,7 +62,7 @@ static bool sum_ranks(const tm_replay_ranks *r, const tm_works_shape *shape, tm_
     for (size_t i = 0; i < r->n && ok; i++) {
         if (r->graphs[i].n_nodes == 0 || !r->items[i].places)
             continue;
-        int64_t *sums = add_rank(r, i, own);
+        int64_t *sums = add_rank(r, i, shape, own);
         ok = sums != NULL;
         of.n_peers =
             tm_replay_count_stage(r, tm_stage_of(&r->collectives->stages, r->timelines[i].rank));

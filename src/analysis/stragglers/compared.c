@@ -370,6 +370,43 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
     return status;
 }
 
+/* Returns the part of a member's excess in which its kernels ran at once: only one of them is then
+ * the time that the member takes longer [ns]. */
+static int64_t at_once(const tm_own_times *times, const int64_t *excess, const tm_suspect *s) {
+    const int64_t ns = excess_of(times, excess, s->member, s->from, s->to);
+    return ns < 0 || s->excess_ns < 0 ? 0 : ns < s->excess_ns ? ns : s->excess_ns;
+}
+
+/* Subtracts from the excess of device work the part in which kernels ran at once. */
+static tm_status count_once(const works_range *of, tm_own_times *times, tm_vec *suspects,
+                            tm_vec *standings, tm_error *err) {
+    works_range r = *of;
+    int64_t *steps = malloc((r.works->n_rows + 1) * sizeof *steps);
+    int64_t *excess = malloc((r.works->n_rows * r.n + 1) * sizeof *excess);
+    tm_status status = steps && excess ? TM_OK : tm_fail_memory(err);
+    r.kind = TM_WORKS_AT_ONCE;
+    r.way = WAY_STEPS;
+    if (status == TM_OK) {
+        fill_works(&r, times, steps);
+        status = find_excess(&r, times, excess, err);
+    }
+    for (size_t i = 0; i < suspects->n && status == TM_OK; i++) {
+        tm_suspect *s = (tm_suspect *)suspects->data + i;
+        s->excess_ns -= at_once(times, excess, s);
+    }
+    for (size_t i = 0; i < standings->n && status == TM_OK; i++) {
+        tm_standing *s = (tm_standing *)standings->data + i;
+        s->excess_ns -= at_once(times, excess,
+                                &(tm_suspect){.member = s->member,
+                                              .from = INT64_MIN,
+                                              .to = INT64_MAX,
+                                              .excess_ns = s->excess_ns});
+    }
+    free(steps);
+    free(excess);
+    return status;
+}
+
 static bool has_calls(const tm_works *works) {
     bool any = false;
     for (size_t i = 0; i < works->ranks.n; i++)
@@ -410,6 +447,8 @@ static tm_status test_works(const works_range *r, tm_tables *tables, tm_error *e
         keep_slow_hosts(r, &times, &suspects);
         standings.n = 0;
     }
+    if (status == TM_OK && r->kind == TM_WORKS_DEVICE)
+        status = count_once(r, &times, &suspects, &standings, err);
     for (size_t i = 0; i < suspects.n; i++)
         ((tm_suspect *)suspects.data)[i].work = r->kind == TM_WORKS_DEVICE ? TM_SUSPECT_DEVICE
                                                 : r->kind == TM_WORKS_LAG  ? TM_SUSPECT_LAG
@@ -433,7 +472,7 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
     const bool calls = has_calls(works);
     const double n_tests = (parts ? 2.0 : 1.0) / (calls ? 1.0 - CALLS_SHARE : 1.0);
     works_range r = {.works = works, .orders = orders};
-    for (r.kind = 0; r.kind < TM_WORKS_CALL && n >= 2; r.kind++) {
+    for (r.kind = 0; r.kind < TM_WORKS_AT_ONCE && n >= 2; r.kind++) {
         const double of_kind = n_tests / SHARES[r.kind];
         r.way = WAY_PARTS;
         for (r.first = 0; r.first < n && parts; r.first += r.n) {

@@ -89,7 +89,8 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
     [R_EXCESS] = {"excess_ns", TM_INT, "ns",
                   "How much longer the rank takes by itself: its own time, without waits, minus "
                   "the median own time of the other ranks of its group, summed over everything "
-                  "that was compared. If the rank is in several groups: the largest value. "
+                  "that was compared. Compute kernels that run on a device at the same time count "
+                  "once. If the rank is in several groups: the largest value. "
                   "Negative if it is faster. Null if not tested."},
     [R_EXCESS_PCT] = {"excess_pct", TM_REAL, "%",
                       "excess_ns as a share of step time: 100 excess_ns / the sum over the steps "

@@ -76,8 +76,9 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
                      "compared. likely: otherwise. Null for an event or bubble."},
     [F_EXCESS] = {"excess_ns", TM_INT, "ns",
                   "How much longer the rank takes by itself: its own time minus the median own "
-                  "time of the other ranks, summed over the window. For several ranks, the median "
-                  "of their excesses. Null for an event or bubble."},
+                  "time of the other ranks, summed over the window. Compute kernels that run on a "
+                  "device at the same time count once. For several ranks, the median of their "
+                  "excesses. Null for an event or bubble."},
     [F_EXCESS_PCT] =
         {"excess_pct", TM_REAL, "%",
          "excess_ns as a share of step time: 100 excess_ns / the sum over the steps of the longest "

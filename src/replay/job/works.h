@@ -14,12 +14,15 @@
 #include <stdint.h>
 
 /** What is summed. DEVICE: time of compute kernels, copies and sets. HOST: time of calls, and the
- * host time before them. LAG: the unexplained part of the starts of kernels and copies. CALL is not
- * a sum, but the median time of a call if each stage is on a single host (call_times.h); else 0. */
+ * host time before them. LAG: the unexplained part of the starts of kernels and copies. AT_ONCE:
+ * the part of DEVICE in which several compute kernels of a device run at once, counted for all but
+ * one of them. It is summed by step: only the first row of a step has a value. CALL is not a sum,
+ * but the median time of a call if each stage is on a single host (call_times.h); else 0. */
 typedef enum tm_works_kind {
     TM_WORKS_DEVICE,
     TM_WORKS_HOST,
     TM_WORKS_LAG,
+    TM_WORKS_AT_ONCE,
     TM_WORKS_CALL,
     TM_N_WORKS
 } tm_works_kind;

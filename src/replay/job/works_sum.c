@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/sorted.h"
 #include "base/sums.h"
 #include "call_times.h"
 #include "replay/job/batch_loops.h"
@@ -32,6 +33,64 @@ tm_works_shape tm_works_shape_of(const uint64_t steps[(TM_PLACE_STEPS + 1) / 64]
     while (shape.n_steps > 0 && 2 * shape.n_parts * shape.n_steps <= ROWS)
         shape.n_parts *= 2;
     return shape;
+}
+
+/* A compute kernel. */
+typedef struct kernel {
+    int64_t begin_ns, end_ns;
+    int32_t device, step;
+} kernel;
+
+static int by_device(const void *a, const void *b) {
+    const kernel *x = a, *y = b;
+    const int order = tm_order_i64(x->device, y->device);
+    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
+}
+
+/* Lists the compute kernels of marked steps by device and start. */
+static bool list_kernels(const tm_timeline *t, tm_vec *out) {
+    bool ok = true;
+    for (size_t k = 0; k < t->n_tracks; k++) {
+        const tm_track *track = &t->tracks[k];
+        for (size_t row = track->first; row < (size_t)track->first + track->count && ok; row++) {
+            const int32_t step = t->role[row] == TM_ROLE_COMPUTE ? t->step[row] : TM_NO_STEP;
+            const kernel one = {t->begin_ns[row], t->begin_ns[row] + t->duration_ns[row],
+                                track->device, step};
+            ok = step == TM_NO_STEP || !t->steps[step].annotated || tm_vec_append(out, &one, 1);
+        }
+    }
+    tm_sort(out->data, out->n, out->size, by_device);
+    return ok;
+}
+
+bool tm_works_find_at_once(const tm_timeline *timeline, size_t index, tm_vec *out) {
+    tm_vec kernels = TM_VEC(kernel);
+    int64_t *ns = calloc(timeline->n_steps + 1, sizeof *ns);
+    bool ok = ns && list_kernels(timeline, &kernels);
+    const kernel *v = kernels.data;
+    int64_t reach = INT64_MIN;
+    for (size_t i = 0; i < kernels.n && ok; i++) {
+        reach = i > 0 && v[i].device != v[i - 1].device ? INT64_MIN : reach;
+        const int64_t until = v[i].end_ns < reach ? v[i].end_ns : reach;
+        ns[v[i].step] += until > v[i].begin_ns ? until - v[i].begin_ns : 0;
+        reach = v[i].end_ns > reach ? v[i].end_ns : reach;
+    }
+    for (size_t k = 0; k < timeline->n_steps && ok; k++) {
+        const tm_works_at_once one = {index, timeline->steps[k].number, ns[k]};
+        ok = ns[k] == 0 || tm_vec_append(out, &one, 1);
+    }
+    tm_vec_free(&kernels);
+    free(ns);
+    return ok;
+}
+
+void tm_works_add_at_once(const tm_works_shape *shape, const tm_works_at_once *step, int64_t *out) {
+    const size_t at =
+        step->number < 0 ? (size_t)NO_STEP : shape->step_at[1 + step->number % TM_PLACE_STEPS];
+    if (at == NO_STEP)
+        return;
+    int64_t *sum = out + TM_WORKS_AT_ONCE * tm_works_rows(shape) + at * shape->n_parts;
+    *sum = tm_sum(*sum, step->ns);
 }
 
 static size_t row_of(const tm_works_of *of, uint64_t hash) {

@@ -31,7 +31,20 @@ typedef struct tm_works_of {
     int64_t *apart_ns;            /* device work at places that some ranks lack is added to this */
 } tm_works_of;
 
-/** Adds a rank's work to all sums in @p out [TM_N_WORKS][rows] except CALL. */
+/** Time of a step in which a rank's kernels ran at once (TM_WORKS_AT_ONCE). */
+typedef struct tm_works_at_once {
+    size_t index;       /* index of the rank in its process */
+    int64_t number, ns; /* number of the step */
+} tm_works_at_once;
+
+/** Appends a tm_works_at_once for each marked step of a rank in which kernels ran at once. False
+ * when out of memory. */
+bool tm_works_find_at_once(const tm_timeline *timeline, size_t index, tm_vec *out) TM_MUST_CHECK;
+
+/** Adds a step of a rank to AT_ONCE in @p out [TM_N_WORKS][rows]. */
+void tm_works_add_at_once(const tm_works_shape *shape, const tm_works_at_once *step, int64_t *out);
+
+/** Adds a rank's work to all sums in @p out [TM_N_WORKS][rows] except AT_ONCE and CALL. */
 void tm_works_add(const tm_works_of *of, const tm_peer_items *items, int64_t *out);
 
 /** Sets CALL in @p out [TM_N_WORKS][rows] to the medians of a rank's calls. False when out of
