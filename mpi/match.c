@@ -13,6 +13,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 #include "mpi/host_ranks.h"
+#include "mpi/job_steps.h"
 #include "mpi/load/communicator_ranks.h"
 #include "waits/stages.h"
 
@@ -225,6 +226,7 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
     };
     matcher m = {comm, 0, options, timelines, n, &made};
     MPI_Comm_rank(comm, &m.self);
+    tm_mpi_job_steps(comm, timelines, n);
     tm_status status = tm_mpi_restarts(comm, timelines, n, err);
     if (status == TM_OK)
         status = match(&m, err);

@@ -74,6 +74,25 @@ static void find_root(tm_replay_ranks *r) {
     MPI_Allreduce(&n, &r->n_ranks, 1, MPI_INT64_T, MPI_SUM, r->comm);
 }
 
+static bool computes(const tm_timeline *t) {
+    size_t row = 0;
+    while (row < t->n_events && t->role[row] != TM_ROLE_COMPUTE)
+        row++;
+    return row < t->n_events;
+}
+
+/* Returns whether some ranks with computation mark steps, and others do not. */
+static bool lacks_steps(const tm_replay_ranks *r) {
+    int some[2] = {0}; /* whether any rank marks steps; whether any rank does not */
+    for (size_t i = 0; i < r->n; i++) {
+        const tm_timeline *t = &r->timelines[i];
+        const bool marked = t->n_steps > 0 && t->steps[0].annotated;
+        some[!marked] |= marked || computes(t);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, some, 2, MPI_INT, MPI_MAX, r->comm);
+    return some[0] && some[1];
+}
+
 /* If host time at the start of the job's first step counts, moves the root there: to the time at
  * which the last rank started this step. What a rank did before is unknown to the other ranks. */
 static tm_status find_first_step(tm_replay_ranks *r, tm_error *err) {
@@ -583,6 +602,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
             sum_rank(ranks, i);
         return gather_facts(ranks, err);
     }
+    ranks->inputs.stepless = lacks_steps(ranks);
     tm_status status = send_participants(ranks, err);
     if (status == TM_OK)
         status = make_inputs(ranks, &pairs, err);

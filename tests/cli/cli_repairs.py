@@ -273,7 +273,7 @@ def test_what_was_cut_short_or_has_no_gpu_is_not_compared():
     put(path(2), json.dumps(found))
     os.unlink('job/truth.json')
     done = merged('job')
-    has_line(done.out, r'^Compute even within .* %( in whole steps)? \(2 ranks not compared\), ')
+    has_line(done.out, r'^Compute of 2 ranks even within .* %( in whole steps)? \(2 ranks not compared\), ')
     equal([(row['rank'], row['step']) for row in rows('tmerge.h5', 'overlap.step')
            if row['partial']], [(1, 5), (1, 6), (1, 7)])
     job = rows('tmerge.h5', 'imbalance.job')[0]

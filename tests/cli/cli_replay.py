@@ -13,7 +13,7 @@ from jobs import real_store
 PARTS = ('compute_ns', 'copy_ns', 'comm_ns', 'transfer_ns', 'launch_ns', 'gap_ns', 'wait_ns',
          'host_ns', 'call_ns', 'sync_ns', 'before_ns')
 TABLES = ('whatif.job', 'whatif.item', 'whatif.step', 'criticalpath.step', 'criticalpath.rank',
-          'criticalpath.piece', 'stragglers.extra')
+          'criticalpath.piece', 'stragglers.extra', 'overview.rank')
 
 # Name: slow rank, its minimum share of the path, tolerance of the slowdown in per cent,
 # tmerge-synth options. The path of a pipeline is on every stage; of two ranks in a stage, each is
@@ -335,6 +335,24 @@ def test_a_slow_transfer_by_hand():
         reduced(6, 106, 1), reduced(107, 10_107, 2), reduced(10_108, 10_208, 3)])
     equal(step_times(result), [10_209_000])
     equal(item(result, 'kind', 'transfer')['saved_ns'], 9_900_000)
+
+
+def test_a_rank_without_marked_steps_is_compared_but_has_no_steps():
+    """Rank 1 takes 300 us for `a`, the others 100, which saves 200 us of each step. The steps last from
+    -1 to 407 and from 407 to 1407 us. Of rank 1 no steps are marked: its 1407 us are no step."""
+    def events_of(rank):
+        end, events = 106 + 200 * (rank == 1), []
+        for step in range(2):
+            own = [call(0, 2 * step + 1), call(10, 2 * step + 2),
+                   call(20, 2 * step + 9, 'cudaDeviceSynchronize', 390),
+                   gpu('a', 6, end, 2 * step + 1), reduced(end + 1, 407, 2 * step + 2)]
+            for one in own + [marked(step, -1, 500)] * (rank != 1):
+                events.append({**one, 'ts': one['ts'] + 1000 * step})
+        return events
+    result = three_ranks(events_of)
+    equal(step_times(result), [408_000, 1_000_000])
+    equal(item(result, 'rank', '1')['saved_ns'], 200_000)
+    equal([r['steps'] for r in result['overview.rank']], [2, 0, 2])
 
 
 def hosts_ahead(stall):

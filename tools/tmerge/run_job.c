@@ -324,8 +324,10 @@ static void warn_of_pattern(const tm_pipeline *p) {
     MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT64_T, MPI_SUM, p->comm);
     if (p->self == 0 && n > 0)
         tm_console_warn("--step-pattern '%s' matches no annotation of %" PRId64 " of %zu rank%s: "
-                        "there the whole trace counts as one step",
-                        p->step_pattern, n, p->loaded.n_ranks, p->loaded.n_ranks == 1 ? "" : "s");
+                        "%s",
+                        p->step_pattern, n, p->loaded.n_ranks, p->loaded.n_ranks == 1 ? "" : "s",
+                        (size_t)n < p->loaded.n_ranks ? "they have no steps"
+                                                      : "there the whole trace counts as one step");
 }
 
 /* Warns if the user's communication pattern matches no name. */

@@ -23,7 +23,8 @@ static const tm_column place_columns[] = {
     {"recorded_end_ns", TM_INT, "ns",
      "Recorded end of the rank; null if recorded_begin_ns is null."},
     {"marks_steps", TM_BOOL, "",
-     "Whether the rank's trace marks steps. If not, the whole trace is step 0."},
+     "Whether the rank's trace marks steps. If not, the whole trace is step 0, or "
+     "in no step if other ranks mark steps."},
 };
 
 static const tm_column kernel_columns[] = {

@@ -203,6 +203,11 @@ typedef struct place {
     int32_t step;
 } place;
 
+/* Returns the step in which an event or call is counted. */
+static int32_t step_of(const tm_graph_input *d, int32_t step) {
+    return d->stepless ? TM_NO_STEP : step;
+}
+
 static bool count_places(tm_graph_input *d) {
     tm_keys keys = TM_KEYS(place);
     tm_vec counts = TM_VEC(uint32_t);
@@ -210,14 +215,14 @@ static bool count_places(tm_graph_input *d) {
     tm_part_call *calls = d->calls.data;
     bool ok = true;
     for (size_t i = 0; i < d->events.n && ok; i++) {
-        const place key = {d->timeline->name[events[i].row], events[i].step};
+        const place key = {d->timeline->name[events[i].row], step_of(d, events[i].step)};
         uint32_t *n = tm_keys_value(&keys, &counts, &key);
         ok = n != NULL;
         if (n)
             events[i].nth = (*n)++;
     }
     for (size_t i = 0; i < d->calls.n && ok; i++) {
-        const place key = {d->timeline->name[calls[i].row], calls[i].step};
+        const place key = {d->timeline->name[calls[i].row], step_of(d, calls[i].step)};
         uint32_t *n = calls[i].launched == TM_NO_PART ? tm_keys_value(&keys, &counts, &key) : NULL;
         ok = n || calls[i].launched != TM_NO_PART;
         if (n)
@@ -231,6 +236,12 @@ static bool count_places(tm_graph_input *d) {
     tm_keys_free(&keys);
     tm_vec_free(&counts);
     return out != NULL || (ok && counts.n == 0);
+}
+
+bool tm_graph_input_ignore_steps(tm_graph_input *input) {
+    input->stepless = true;
+    input->counts.n = 0;
+    return count_places(input);
 }
 
 static bool add_events(tm_graph_input *d, uint32_t *marks, const tm_timebase *base) {

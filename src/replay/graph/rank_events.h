@@ -18,7 +18,7 @@ typedef struct tm_part_event {
     uint32_t before; /* index of the previous event on the same stream, by start; or TM_NO_PART */
     uint32_t stream; /* index of the event's track */
     uint32_t nth;    /* occurrence index (0-based) of the event's name in the step, in the order of
-                        launches */
+                        launches. If `stepless` is set: in the recording */
     int32_t step;    /* index in the timeline's steps; TM_NO_STEP if the event belongs to no step */
     bool last; /* the event is the last event of its step on its stream, or it still runs when the
                   stream's next event starts */
@@ -83,7 +83,8 @@ typedef struct tm_graph_input {
                    after the first launch */
     tm_warm_up before; /* GPU work before the first step */
     bool of_step;      /* the root is the start of the rank's first step */
-    bool warm_up;      /* the first step counts from the end of the warm-up. Set by the caller */
+    bool stepless; /* other ranks mark no steps, so ranks are compared without regard to steps */
+    bool warm_up;  /* the first step counts from the end of the warm-up. Set by the caller */
 } tm_graph_input;
 
 /**
@@ -97,6 +98,10 @@ tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *clas
                               const tm_timebase *base, tm_graph_input *out,
                               tm_error *err) TM_MUST_CHECK;
 void tm_graph_input_free(tm_graph_input *input);
+
+/** Sets `stepless`, and counts occurrences in the recording instead of in steps. False when out of
+ * memory. */
+bool tm_graph_input_ignore_steps(tm_graph_input *input) TM_MUST_CHECK;
 
 /**
  * Replaces the times in an input by the times of another rank. The columns of the two ranks may

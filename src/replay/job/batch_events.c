@@ -74,6 +74,8 @@ static size_t bytes_of(const tm_graph_input *input) {
 static tm_status make(tm_graph_inputs *d, size_t i, int64_t stage, tm_error *err) {
     tm_graph_input *input = &d->own[i];
     TM_TRY(tm_graph_input_make(&d->timelines[i], &d->classes, d->base, input, err));
+    if (d->stepless && !tm_graph_input_ignore_steps(input))
+        return tm_fail_memory(err);
     input->stage = stage;
     d->ranks[i].kept = true;
     d->bytes += bytes_of(input);

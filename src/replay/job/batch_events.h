@@ -29,6 +29,7 @@ typedef struct tm_graph_inputs {
     tm_graph_inputs_rank *ranks;  /* owned; [n] */
     uint32_t latest[TM_GRAPH_INPUTS_LATEST]; /* indices of the ranks with the latest inputs, the
                                           latest first */
+    bool stepless; /* set by the caller before inputs are made; see tm_graph_input */
     size_t n, n_latest;
     /* bytes: size of the inputs in memory. most_bytes: limit of this size. */
     size_t bytes, most_bytes;

@@ -139,6 +139,8 @@ static spot spot_of(const tm_graph_input *input, const tm_count_spot *spots, siz
     out = event == TM_NO_PART
               ? (spot){call->row, call->step, {.nth = call->nth}}
               : (spot){events[event].row, events[event].step, {.nth = events[event].nth}};
+    if (input->stepless)
+        out.step = TM_NO_STEP;
     if (spots)
         out.at = spots[event == TM_NO_PART ? item : event];
     return out;

@@ -80,7 +80,11 @@ static bool write_load(const tm_tables *tables, char out[TEXT_MAX]) {
     }
     write_compared(tables, apart, sizeof apart);
     if (over->value.r < EVEN_PCT) {
-        snprintf(out, TEXT_MAX, "Compute even within %.1f %%%s",
+        const int64_t ranks = number(job, 0, "ranks");
+        char of[32] = "";
+        if (ranks < (int64_t)tm_tables_find(tables, "overlap.rank")->n_rows)
+            snprintf(of, sizeof of, " of %" PRId64 " ranks", ranks);
+        snprintf(out, TEXT_MAX, "Compute%s even within %.1f %%%s", of,
                  over->value.r < 0.1 ? 0.1 : over->value.r, apart);
         return true;
     }
