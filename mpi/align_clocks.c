@@ -177,6 +177,21 @@ static tm_status fit(tm_aligner *a, tm_error *err) {
     return status;
 }
 
+/* Sets ends_late_ns of the clocks on hosts on which a rank really leaves its operations late. */
+static void set_late(tm_aligner *a) {
+    for (size_t i = 0; i < a->facts.n; i++) {
+        const int32_t host = a->slots[i].host;
+        int64_t least = INT64_MAX;
+        for (size_t k = 0; k < a->facts.n && a->hosts[host].late_ns > 0.0; k++)
+            if (a->slots[k].host == host && a->clocks[k].n_residuals > 0 &&
+                a->clocks[k].residual_ns < least)
+                least = a->clocks[k].residual_ns;
+        if (least < INT64_MAX && a->clocks[i].n_residuals > 0 &&
+            (double)(a->clocks[i].residual_ns - least) > a->hosts[host].late_ns)
+            a->clocks[i].ends_late_ns = a->clocks[i].residual_ns - least;
+    }
+}
+
 static tm_status align_all(tm_aligner *a, tm_error *err) {
     TM_TRY(tm_aligner_slot(a, err));
     TM_TRY(fit(a, err));
@@ -187,6 +202,7 @@ static tm_status align_all(tm_aligner *a, tm_error *err) {
         a->clocks[i].n_residuals = late ? late->n : 0;
         a->clocks[i].residual_ns = late ? llround(late->all_ns) : 0;
     }
+    set_late(a);
     return TM_OK;
 }
 

@@ -10,9 +10,11 @@
 typedef struct tm_fact {
     int64_t rank, device;
     int64_t begin_ns, end_ns, middle_ns; /* recorded times; begin > end if the rank has no events */
-    uint32_t host;  /* name id of the host or, if the file has one clock for all its ranks, of the
-                       file's path; TM_NO_NAME: unknown */
-    bool tied;      /* the clock is tied to the system clock at both ends of the recording */
+    uint32_t host; /* name id of the host or, if the file has one clock for all its ranks, of the
+                      file's path; TM_NO_NAME: unknown */
+    double
+        lag_ns; /* shortest time from a launch to the start of its GPU event; INFINITY: unknown */
+    bool tied;  /* the clock is tied to the system clock at both ends of the recording */
     bool own_clock; /* no other rank uses the clock, not even on the same host */
 } tm_fact;
 

@@ -45,12 +45,23 @@ static uint32_t clock_of(const tm_timeline *timeline) {
     return file ? timeline->spans->source : timeline->host;
 }
 
+static double shortest_lag(const tm_timeline *t) {
+    double least = HUGE_VAL;
+    for (uint32_t row = 0; row < t->n_events; row++) {
+        const uint32_t launch = t->launch[row];
+        if (t->role[row] != TM_ROLE_NONE && launch != TM_NO_EVENT && launch != row)
+            least = fmin(least, (double)(t->begin_ns[row] - t->begin_ns[launch]));
+    }
+    return least;
+}
+
 static tm_fact fact_of(const tm_timeline *timeline) {
     tm_fact f = {.rank = timeline->rank,
                  .device = timeline->device,
                  .begin_ns = 1,
                  .middle_ns = tm_timeline_middle(timeline),
                  .host = clock_of(timeline),
+                 .lag_ns = shortest_lag(timeline),
                  .tied = is_tied(timeline),
                  .own_clock = says(timeline, TM_OWN_CLOCK)};
     (void)tm_timeline_range(timeline, &f.begin_ns, &f.end_ns);
@@ -168,6 +179,7 @@ static bool usual_noise(const tm_aligner *a, double *out) {
 
 /* Returns a summary of the ends of each rank, sorted by host; NULL when out of memory. */
 static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
+    const tm_fact *facts = a->facts.data;
     tm_clock_rank_end *ends = malloc((a->facts.n + 1) * sizeof *ends);
     size_t *next = calloc((size_t)a->n_hosts + 1, sizeof *next); /* [n_hosts] where to put the
                                                                     host's next rank */
@@ -181,7 +193,8 @@ static tm_clock_rank_end *ends_by_host(const tm_aligner *a) {
         tm_clock_rank_end *end = &ends[next[host]++];
         *end = (tm_clock_rank_end){.host = host};
         if (late)
-            *end = (tm_clock_rank_end){host, late->n, late->early_ns, late->late_ns};
+            *end = (tm_clock_rank_end){host,          late->n,        late->early_ns,
+                                       late->late_ns, late->n_broken, facts[i].lag_ns};
     }
     if (!next) {
         free(ends);

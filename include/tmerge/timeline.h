@@ -555,6 +555,8 @@ typedef struct tm_rank_clock {
     int64_t residual_ns;     /* if n_residuals > 0: median difference between the times at which
                                 collectives end on this rank and on other ranks */
     int64_t n_residuals;     /* number of ends from which residual_ns is computed */
+    int64_t ends_late_ns; /* how much later than the earliest rank of the host the rank leaves its
+                             collectives, if both certainly share a clock; otherwise 0 */
     int64_t anchors; /* number of collectives whose ends have a weight in the fit of the clock of
                         the rank's domain */
     int64_t step_ns; /* size of the step if the host's clock was set during the recording; otherwise

@@ -170,11 +170,15 @@ tm_status tm_clock_rows(const tm_collectives *collectives, const tm_clock_slots 
 /* Compares the ends of parts [from, to), sorted by end, with their median. */
 static bool compare(const operation *op, size_t from, size_t to, tm_vec *out, int64_t *counts) {
     size_t n = to - from;
+    int64_t last_ns = INT64_MIN;
+    for (size_t i = from; i < to; i++)
+        last_ns = op->parts[i].record->begin_ns > last_ns ? op->parts[i].record->begin_ns : last_ns;
     int64_t middle = op->parts[from + (n - 1) / 2].record->end_ns;
     middle += (op->parts[from + n / 2].record->end_ns - middle) / 2;
     for (size_t i = from; i < to && n > 1; i++) {
         const tm_comm_record *record = op->parts[i].record;
-        tm_clock_difference d = {record->rank, record->end_ns, record->end_ns - middle};
+        tm_clock_difference d = {record->rank, record->end_ns, record->end_ns - middle,
+                                 last_ns > record->end_ns + TM_CLOCK_TOLERANCE_NS};
         if (counts)
             tm_spread_add(counts + (size_t)op->noise_class * TM_SPREAD_BINS,
                           fabs((double)d.late_ns));
@@ -271,6 +275,8 @@ tm_status tm_clock_summarise(tm_clock_difference *differences, size_t n, tm_vec 
             .all_ns = median(own, m, values),
         };
         late.spread_ns = spread(own, m, late.all_ns, values);
+        for (size_t i = 0; i < m; i++)
+            late.n_broken += own[i].broken;
         ok = tm_vec_append(out, &late, 1);
     }
     free(values);

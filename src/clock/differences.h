@@ -46,6 +46,7 @@ typedef struct tm_clock_difference {
     int64_t rank;
     int64_t end_ns;
     int64_t late_ns; /* end_ns minus the median end */
+    int64_t broken;  /* 1 if another of these kernels starts after this end; else 0 */
 } tm_clock_difference;
 
 typedef struct tm_clock_compared {
@@ -81,6 +82,7 @@ typedef struct tm_clock_late {
                                  ends */
     double all_ns;            /* median over all ends */
     double spread_ns;         /* robust standard deviation around all_ns */
+    int64_t n_broken;         /* sum of `broken` */
 } tm_clock_late;
 
 /**

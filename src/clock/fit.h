@@ -160,6 +160,12 @@ typedef struct tm_clock_rank_end {
     /* median difference: early_ns is over the first half of these operations, late_ns over the
      * second */
     double early_ns, late_ns;
+    /* number of compared operations in which the rank ended before another rank of the host
+     * started */
+    int64_t n_broken;
+    /* shortest time from a launch to the start of its kernel: the GPU's clock is ahead of the
+     * host's by at most this. INFINITY: unknown */
+    double lag_ns;
 } tm_clock_rank_end;
 
 /** Whether ranks of one host share a clock. */
@@ -168,6 +174,9 @@ typedef struct tm_clock_host {
     /* Robust standard deviation between the host's ranks, for tm_clock_domain.gpu_ns. If it is not
      * 0, it is at least the median of the job's hosts. */
     double spread_ns;
+    /* Not 0: a rank ends its operations later than another rank by more than this, but both share a
+     * clock. The rank really leaves late. */
+    double late_ns;
 } tm_clock_host;
 
 /**
@@ -176,6 +185,14 @@ typedef struct tm_clock_host {
  * the noise in the first or in the second half of its events. A clock that runs at another rate
  * differs in one of the halves. If any rank has a clock of its own, the ranks of the host do not
  * share a clock.
+ *
+ * A rank whose ends differ may also leave its operations late, for example because its network is
+ * slow. Ranks of a host share the CPU's clock, so their GPUs' clocks differ only by errors of the
+ * conversion to the CPU's clock. A rank therefore shares the clock, although its ends differ, if
+ * - the difference is steady, i.e. about the same in both halves,
+ * - on each rank, a kernel started soon after its launch: after less than half of the difference,
+ * - and no rank of the host ended an operation before another rank started it. Otherwise, they are
+ *   not really on one host.
  *
  * @param ranks     [n_ranks] ranks of a host are adjacent
  * @param noise_ns  usual difference of ends within hosts. A value below 3 us, which is the error of

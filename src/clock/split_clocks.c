@@ -30,13 +30,29 @@ static double spread_of(const tm_clock_rank_end *ranks, size_t n, const double m
     return m ? MAD_TO_SIGMA * tm_median_real(values, m) : 0.0;
 }
 
+/* Returns whether all ranks of a host have the same clock although the ends of one of them differ
+ * by `ns` (see the header). */
+static bool have_one_clock(const tm_clock_rank_end *ranks, size_t n, double ns) {
+    bool one = true;
+    for (size_t i = 0; i < n; i++)
+        one =
+            one && ranks[i].n_broken == 0 && (ranks[i].n == 0 || fabs(ranks[i].lag_ns) < ns / 2.0);
+    return one;
+}
+
 static tm_clock_host judge(const tm_clock_rank_end *ranks, size_t n, double limit, double *values) {
     double middle[2] = {middle_of(ranks, n, false, values), middle_of(ranks, n, true, values)};
     tm_clock_host host = {.shared = true, .spread_ns = spread_of(ranks, n, middle, values)};
-    for (size_t i = 0; i < n; i++)
-        if (ranks[i].n >= SPLIT_EVENTS && (fabs(ranks[i].early_ns - middle[0]) > limit ||
-                                           fabs(ranks[i].late_ns - middle[1]) > limit))
+    for (size_t i = 0; i < n; i++) {
+        const double early = ranks[i].early_ns - middle[0], late = ranks[i].late_ns - middle[1];
+        if (ranks[i].n < SPLIT_EVENTS || fmax(fabs(early), fabs(late)) <= limit)
+            continue;
+        if (fabs(early - late) <= limit && have_one_clock(ranks, n, fmin(fabs(early), fabs(late))))
+            host.late_ns = limit;
+        else
             host.shared = false;
+    }
+    host.late_ns = host.shared ? host.late_ns : 0.0;
     return host;
 }
 

@@ -1,8 +1,8 @@
 """Host of a rank, ranks that share its clock, and alignment options that are rejected."""
 import json
 
-from common import (contains, content, equal, files, holds, lacks, main, merged, put, rows,
-                    same_bytes, synth, tables, tmerge)
+from common import (contains, content, equal, event, files, holds, kernel, lacks, main, merged,
+                    put, rows, same_bytes, synth, tables, tmerge, trace)
 
 import h5py
 
@@ -72,6 +72,28 @@ def test_ranks_of_one_host_whose_clocks_differ_are_reported_apart():
     equal({row['method'] for row in ranks}, {'fit'})
     holds(max(row['offset_ns'] for row in ranks) > 1000000, 'no offset is found')
     equal(rows('tmerge.h5', 'clock.check')[0]['violations_after'], 0)
+
+
+def test_a_rank_that_leaves_late_is_no_clock_that_differs():
+    """Ten all-reduces of three ranks. Rank 1 ends 150 us after the others. If it also starts 150 us
+    later after its launches, its GPU's clock differs."""
+    for shift, domains, late in ((0, [0, 0, 0], [None, 150000, None]), (150, [0, 1, 2], [None] * 3)):
+        for rank in range(3):
+            begin, more = 6 + shift * (rank == 1), 150 * (rank == 1)
+            events = []
+            for i in range(10):
+                reduce = kernel('ncclDevKernel_AllReduce', 1000 * i + begin, 400 + more - begin + 6, **{
+                    'Collective name': 'allreduce', 'In msg nelems': 1000, 'dtype': 'Float',
+                    'Group size': 3, 'Process Group Ranks': '[0, 1, 2]', 'Process Group Name': '0',
+                    'Seq': i, 'correlation': i + 1})
+                events += [event('cudaLaunchKernel', 'cuda_runtime', 1000 * i, 4, correlation=i + 1), reduce]
+            put(f'late/rank{rank}.json', trace(events, rank, 3))
+        put('map', '0 box\n1 box\n2 box\n')
+        out = tmerge('late', '--host-map=map', '--force').expect(0).out
+        ranks = rows('tmerge.h5', 'clock.rank')
+        equal([row['domain'] for row in ranks], domains)
+        equal([row['ends_late_ns'] for row in ranks], late)
+        equal('rank 1 leaves collectives 150.0 us later than other ranks of its host' in out, shift == 0)
 
 
 def test_ranks_of_one_host_that_agree_share_their_clock():

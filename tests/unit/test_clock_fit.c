@@ -366,13 +366,17 @@ TEST(times_far_from_every_window_are_left_out) {
     tm_clock_fit_free(&fit);
 }
 
+/* A rank whose ends differ by this from those of its host in each half. No launch is known. */
+#define END(host, early_ns, late_ns)                                                               \
+    { host, 9, early_ns, late_ns, 0, HUGE_VAL }
+
 /* Four hosts. On the first, ranks are within 2 us. On the second, one rank is off by 100 us. On the
  * third, one rank gains 40 us between the halves. The fourth has no ranks. Spread of host 0: the
  * median of |-2|, |0|, |2| is 2, times 1.4826. */
 TEST(ranks_share_a_clock_unless_one_is_off) {
     const tm_clock_rank_end ranks[] = {
-        {0, 9, -2e3, -2e3},   {0, 9, 0, 0}, {0, 9, 2e3, 2e3},    {1, 9, 0, 0},   {1, 9, 1e3, 1e3},
-        {1, 9, 100e3, 100e3}, {2, 9, 0, 0}, {2, 9, -20e3, 20e3}, {2, 9, 1e3, 0},
+        END(0, -2e3, -2e3),   END(0, 0, 0), END(0, 2e3, 2e3),    END(1, 0, 0),   END(1, 1e3, 1e3),
+        END(1, 100e3, 100e3), END(2, 0, 0), END(2, -20e3, 20e3), END(2, 1e3, 0),
     };
     tm_clock_host hosts[HOSTS];
     tm_error err;
@@ -391,12 +395,37 @@ TEST(ranks_share_a_clock_unless_one_is_off) {
     assert_true(hosts[1].shared);
 }
 
+/* Rank 2 ends 100 us after the others in both halves, which is over 5 times 3 us. */
+TEST(a_rank_leaves_late_if_its_clock_is_right) {
+    static const struct {
+        double late_ns, lag_ns; /* of rank 2 in the second half; shortest lag of rank 0 */
+        int64_t n_broken;       /* of rank 1 */
+        bool shared;
+    } rows[] = {
+        {100e3, 49e3, 0, true},      {115e3, -49e3, 0, true},
+        {115.1e3, 6e3, 0, false},    /* not steady */
+        {100e3, 50e3, 0, false},     /* rank 0 may be behind */
+        {100e3, HUGE_VAL, 0, false}, /* no launches */
+        {100e3, 6e3, 1, false},      /* rank 1 ended before another rank started */
+    };
+    tm_clock_host host;
+    tm_error err;
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        const tm_clock_rank_end ranks[] = {{0, 9, 0, 0, 0, rows[i].lag_ns},
+                                           {0, 9, 0, 0, rows[i].n_broken, 6e3},
+                                           {0, 9, 100e3, rows[i].late_ns, 0, 6e3}};
+        assert_int_equal(tm_clock_split(ranks, COUNT(ranks), 1e3, &host, 1, &err), TM_OK);
+        assert_int_equal(host.shared, rows[i].shared);
+        assert_near(host.late_ns, rows[i].shared ? 15e3 : 0.0, 1e-6);
+    }
+}
+
 /* The spreads are 1, 4 and 2 us, times 1.4826. Three ranks are little evidence, so no spread may be
  * below the middle one. A host without ranks has none. */
 TEST(no_host_is_taken_for_better_than_the_usual_one) {
     const tm_clock_rank_end ranks[] = {
-        {0, 9, -1e3, -1e3}, {0, 9, 0, 0},       {0, 9, 1e3, 1e3}, {1, 9, -4e3, -4e3}, {1, 9, 0, 0},
-        {1, 9, 4e3, 4e3},   {2, 9, -2e3, -2e3}, {2, 9, 0, 0},     {2, 9, 2e3, 2e3},
+        END(0, -1e3, -1e3), END(0, 0, 0),       END(0, 1e3, 1e3), END(1, -4e3, -4e3), END(1, 0, 0),
+        END(1, 4e3, 4e3),   END(2, -2e3, -2e3), END(2, 0, 0),     END(2, 2e3, 2e3),
     };
     const double spreads_ns[HOSTS] = {2e3, 4e3, 2e3, 0.0};
     tm_clock_host hosts[HOSTS];

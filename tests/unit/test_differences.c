@@ -144,8 +144,8 @@ TEST(ends_are_compared_inside_hosts_or_over_all) {
 TEST(ranks_are_summed_up_by_halves) {
     tm_error err;
     /* Rank 5 has the differences 1, 9, 3, 7, 20, by end. The middle one, 3, is in both halves. */
-    tm_clock_difference d[] = {{5, 50, 20}, {9, 10, -4}, {5, 10, 1},
-                               {5, 30, 3},  {5, 20, 9},  {5, 40, 7}};
+    tm_clock_difference d[] = {{5, 50, 20, 1}, {9, 10, -4, 0}, {5, 10, 1, 0},
+                               {5, 30, 3, 1},  {5, 20, 9, 0},  {5, 40, 7, 0}};
     tm_vec sums = TM_VEC(tm_clock_late);
     assert_int_equal(tm_clock_summarise(d, 6, &sums, &err), TM_OK);
     const tm_clock_late *late = sums.data;
@@ -157,6 +157,7 @@ TEST(ranks_are_summed_up_by_halves) {
     assert_true(late[0].all_ns == 7.0);   /* median of 1, 3, 7, 9, 20 */
     /* the distances from 7 are 6, 4, 0, 2, 13, and their median is 4 */
     assert_true(fabs(late[0].spread_ns - 1.4826 * 4.0) < 1e-9);
+    assert_int_equal(late[0].n_broken, 2);
     assert_int_equal(late[1].rank, 9);
     assert_true(late[1].early_ns == -4.0 && late[1].late_ns == -4.0 && late[1].all_ns == -4.0);
     assert_true(late[1].spread_ns == 0.0);

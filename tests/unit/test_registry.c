@@ -214,8 +214,9 @@ static const struct {
     {"bubble.pass", " step stage rank direction number begin_ns end_ns "},
     {"bubble.pair", " from_rank to_rank from_stage to_stage count bytes late_sender_ns "
                     "late_receiver_ns transfer_ns "},
-    {"clock.rank", " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns "
-                   "early_kernels earliest_ns component method anchors domain set_ns "},
+    {"clock.rank",
+     " rank host offset_ns drift_ppb uncertainty_ns low_ns high_ns residual_ns ends_late_ns "
+     "early_kernels earliest_ns component method anchors domain set_ns "},
     {"overview.step", " rank step" PARTS},
     {"overview.rank", " rank steps" PARTS USES},
     {"steps.mark", " rank step kind phase batch padded_batch tokens prefill_batch prefill_tokens "

@@ -12,6 +12,7 @@ enum {
     R_LOW,
     R_HIGH,
     R_RESIDUAL,
+    R_LATE,
     R_EARLY,
     R_EARLIEST,
     R_COMPONENT,
@@ -47,6 +48,11 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
          "minus the median end over all ranks, then the median over the rank's matched "
          "collectives. It shows the error of the GPU's clock, and the effect of the rank's place "
          "in rings and trees. Null without matched collectives."},
+    [R_LATE] = {"ends_late_ns", TM_INT, "ns",
+                "How much later than the earliest rank of its host this rank ends its collectives, "
+                "if the lag is steady and the GPU's clock is right: kernels start right after "
+                "their launches. The rank really leaves late, for example because its network is "
+                "slow. Null without such a lag, and if the ranks may have different clocks."},
     [R_EARLY] = {"early_kernels", TM_INT, "",
                  "Number of GPU events that start before their launch."},
     [R_EARLIEST] = {"earliest_ns", TM_INT, "ns",
@@ -162,6 +168,8 @@ static void set_clock(tm_cell *row, const tm_rank_clock *clock) {
     tm_cell_set_int(&row[R_DOMAIN], clock->domain);
     if (clock->step_ns != 0)
         tm_cell_set_int(&row[R_SET], clock->step_ns);
+    if (clock->ends_late_ns > 0)
+        tm_cell_set_int(&row[R_LATE], clock->ends_late_ns);
     if (clock->n_residuals > 0)
         tm_cell_set_int(&row[R_RESIDUAL], clock->residual_ns);
     if (clock->way == TM_CLOCK_UNKNOWN)

@@ -287,11 +287,33 @@ static void warn_late(const clocks *c, const tm_tables *tables, const tm_colors 
            colors->off);
 }
 
+/* Warns of ranks that leave collectives later than other ranks with the same clock. */
+static void warn_slow_ends(const tm_table *ranks, const tm_colors *colors) {
+    size_t n = 0, most = 0;
+    for (size_t row = 0; row < ranks->n_rows; row++) {
+        const int64_t ns = number(ranks, row, "ends_late_ns");
+        most = n == 0 || ns > number(ranks, most, "ends_late_ns") ? row : most;
+        n += ns > 0;
+    }
+    if (n == 0)
+        return;
+    printf("%s! rank %" PRId64, colors->warning, number(ranks, most, "rank"));
+    if (n > 1)
+        printf(" and %zu more leave", n - 1);
+    printf("%s collectives %s", n > 1 ? "" : " leaves", n > 1 ? "up to " : "");
+    print_time(number(ranks, most, "ends_late_ns"));
+    printf(
+        " later than other ranks of %s host:\n  look at %s network, and at the path from the GPU "
+        "to it. On another machine,\n  the clock would differ instead (--host-map)%s\n",
+        n > 1 ? "their" : "its", n > 1 ? "their" : "its", colors->off);
+}
+
 static void warn_clocks(const clocks *c, const tm_tables *tables, const tm_colors *colors) {
     warn_components(c, colors);
     if (c->split)
         printf("%s! the ranks of %s do not share a clock: each is aligned by itself%s\n",
                colors->warning, c->split, colors->off);
+    warn_slow_ends(tm_tables_find(tables, "clock.rank"), colors);
     warn_set(c, tm_tables_find(tables, "clock.rank"), colors);
     warn_late(c, tables, colors);
     if (c->early == 0)
