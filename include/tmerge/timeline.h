@@ -141,8 +141,9 @@ typedef enum tm_diagnostic {
       "duration events over 24 hours: no profiler records that long")                              \
     X(TM_COUNT_UNKNOWN_WORK_TIME, "unknown_work_time", TM_DIAGNOSTIC_SKIPPED,                      \
       "kernels, copies and sets whose time the profiler did not know: their start or duration is " \
-      "0, they are a year away from other events, they end after the rank's next recording "       \
-      "started, or the file describes them without their task or operation")                       \
+      "0, they are a year away from other events, they start long after their launch and all "     \
+      "other events, they end after the rank's next recording started, or the file describes "     \
+      "them without their task or operation")                                                      \
     X(TM_COUNT_UNKNOWN_TIME, "unknown_time", TM_DIAGNOSTIC_SKIPPED,                                \
       "other events whose time the profiler did not know: it is 0, or a year away from other "     \
       "events")                                                                                    \
@@ -189,7 +190,8 @@ typedef enum tm_diagnostic {
     X(TM_COUNT_ZERO_TIME, "zero_time", TM_DIAGNOSTIC_MINOR,                                        \
       "events at ts 0: if there are many, the profiler clamped times before its base")             \
     X(TM_COUNT_FAR_TIME, "far_time", TM_DIAGNOSTIC_ODD,                                            \
-      "events that start over 24 hours from the median start of the trace's events")               \
+      "events that start over 24 hours from the median start of the trace's events, or GPU work "  \
+      "that starts long after everything else")                                                    \
     X(TM_COUNT_ADOPTED_BASE, "adopted_base", TM_DIAGNOSTIC_ODD,                                    \
       "events of a truncated trace whose base time is cut off: the base time of other traces is "  \
       "used")                                                                                      \
@@ -209,6 +211,9 @@ typedef enum tm_diagnostic {
       "rows of the profiler's own overlap analysis whose sum differs from that of the events")     \
     X(TM_COUNT_STREAM_OVERLAP, "stream_overlap", TM_DIAGNOSTIC_MINOR,                              \
       "kernels that start before an earlier kernel of their stream has ended")                     \
+    X(TM_COUNT_REPEATED, "repeated", TM_DIAGNOSTIC_ODD,                                            \
+      "kernels, copies and sets that the trace contains twice, with one launch and equal times: "  \
+      "the second one does not count")                                                             \
     X(TM_COUNT_RESTART, "restart", TM_DIAGNOSTIC_ODD,                                              \
       "recordings in which Seq or the numbers of steps start again, so the job was restarted: "    \
       "collectives are matched within each run, and steps of the second run are numbered from "    \

@@ -309,27 +309,32 @@ static tm_status fill_columns(builder *b, tm_error *err) {
     return TM_OK;
 }
 
-static void count_overlap(tm_timeline *out, int64_t begin_ns) {
-    out->counts[TM_COUNT_STREAM_OVERLAP]++;
+/* Counts an event for the rank and for the span that contains the event's start. */
+static void count_one(tm_timeline *out, tm_count count, int64_t begin_ns) {
+    out->counts[count]++;
     for (size_t i = 0; i < out->n_spans; i++)
         if (begin_ns >= out->spans[i].begin_ns && begin_ns < out->spans[i].end_ns) {
-            out->spans[i].counts[TM_COUNT_STREAM_OVERLAP]++;
+            out->spans[i].counts[count]++;
             return;
         }
 }
 
-/* Counts the kernels that start before the previous kernel of their stream ends. Normally a stream
- * runs one kernel after another, but a kernel may let the next one start early. */
-static void count_stream_overlaps(tm_timeline *out) {
+/* Counts the events that are repeated, and the kernels that start before the previous kernel of
+ * their stream ends. Normally a stream runs one kernel after another, but a kernel may let the next
+ * one start early. */
+static void count_stream_overlaps(tm_timeline *out, const tm_names *names) {
     for (size_t t = 0; t < out->n_tracks && out->tracks[t].kind == TM_TRACK_GPU; t++) {
         int64_t latest_end = INT64_MIN;
         const tm_track *track = &out->tracks[t];
         for (size_t row = track->first; row < (size_t)track->first + track->count; row++) {
             int64_t begin = out->begin_ns[row], end = begin + out->duration_ns[row];
-            if (out->category[row] != TM_CAT_KERNEL || end == begin)
+            const bool repeated = tm_timeline_is_repeated(out, names, track, row);
+            if (repeated)
+                count_one(out, TM_COUNT_REPEATED, begin);
+            if (out->category[row] != TM_CAT_KERNEL || end == begin || repeated)
                 continue;
             if (begin < latest_end)
-                count_overlap(out, begin);
+                count_one(out, TM_COUNT_STREAM_OVERLAP, begin);
             latest_end = end > latest_end ? end : latest_end;
         }
     }
@@ -431,7 +436,7 @@ static tm_status run(builder *b, tm_trace *const *traces, size_t n_traces, tm_er
     TM_TRY(fill_columns(b, err));
     /* the columns now have the events: frees memory for the next steps */
     tm_vec_free(&b->all->events);
-    count_stream_overlaps(b->out);
+    count_stream_overlaps(b->out, b->context->names);
     TM_TRY(place_attrs(b, err));
     TM_TRY(tm_timeline_find_roles(b->out, b->context->names, b->context->classifier, err));
     TM_TRY(tm_timeline_find_restarts(b->out, err));

@@ -40,6 +40,13 @@ tm_status tm_timeline_build(tm_trace *const *traces, size_t n_traces, int64_t ra
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) TM_MUST_CHECK;
 
+/** Returns whether the trace contains an event of a GPU twice, and this is the second one: it has
+ * the launch, the name and the times of the previous row. Such an event has no role. Kernels of a
+ * graph share a launch, and are never repeated.
+ * @param track  track of the row */
+bool tm_timeline_is_repeated(const tm_timeline *timeline, const tm_names *names,
+                             const tm_track *track, size_t row);
+
 /** Finds the steps, gives every event its step, and splits spans where the profiler paused between
  * steps (pauses.h). tm_timeline_build calls it. May be called again with other step names: the
  * result is as if the timeline had been built with these names.

@@ -1,6 +1,7 @@
 #include "build_timeline.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "comm_calls.h"
 #include "host_comm.h"
@@ -65,12 +66,25 @@ static void add_missing(const tm_timeline *timeline, const tm_names *names,
     }
 }
 
+bool tm_timeline_is_repeated(const tm_timeline *timeline, const tm_names *names,
+                             const tm_track *track, size_t row) {
+    const uint32_t launch = timeline->launch[row];
+    return row > track->first && launch != TM_NO_EVENT && launch != row &&
+           timeline->launch[row - 1] == launch && timeline->duration_ns[row] > 0 &&
+           timeline->begin_ns[row - 1] == timeline->begin_ns[row] &&
+           timeline->duration_ns[row - 1] == timeline->duration_ns[row] &&
+           timeline->name[row - 1] == timeline->name[row] &&
+           timeline->category[row - 1] == timeline->category[row] &&
+           !strstr(tm_names_text(names, timeline->name[launch]).bytes, "Graph");
+}
+
 tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                  tm_classifier *classifier, tm_error *err) {
     tm_collective_attr *rows = timeline->attrs[TM_ATTR_COLLECTIVE];
     size_t n = keep_recorded(rows, timeline->n_attrs[TM_ATTR_COLLECTIVE], names);
     size_t next = 0, n_missing = 0;
     const bool of_cpu = tm_timeline_is_of_cpu(timeline);
+    const tm_track *track = timeline->tracks;
     for (size_t row = 0; row < timeline->n_events; row++) {
         while (next < n && rows[next].event < row)
             next++;
@@ -79,7 +93,11 @@ tm_status tm_timeline_find_roles(tm_timeline *timeline, const tm_names *names,
                                 ? has || tm_kernel_communicates(tm_classifier_kind(
                                              classifier, names, timeline->name[row]))
                                 : has && of_cpu;
-        timeline->role[row] = (uint8_t)role_of(timeline, row, communicates);
+        while (row >= (size_t)track->first + track->count)
+            track++;
+        timeline->role[row] = (uint8_t)(tm_timeline_is_repeated(timeline, names, track, row)
+                                            ? TM_ROLE_NONE
+                                            : role_of(timeline, row, communicates));
         n_missing += timeline->role[row] == TM_ROLE_COMMUNICATION && !has;
     }
     timeline->n_attrs[TM_ATTR_COLLECTIVE] = n;

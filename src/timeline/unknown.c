@@ -7,6 +7,9 @@
  * clock may really start at 0. So an event with such a time is removed only if it is isolated
  * (is_alone).
  *
+ * A kernel cannot start long after its launch if nothing else was recorded meanwhile: the profiler
+ * would have stopped. Such a start is damaged, and the recording would seem to last for hours.
+ *
  * Other events have a start but no end, written as a duration of 0. With a coarse clock, short
  * kernels also have a duration of 0: PyTorch traces until 2022 have whole microseconds, and on TPUs
  * a nanosecond is long. But then other events have durations of one or a few ticks. */
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 
 /* No recording lasts a year, and no relative clock starts more than three months before the
  * recording (Kineto's base time). So an event that is a year away from the others has another
@@ -25,6 +29,11 @@
  * and by more than ALONE_TIMES times their span. No pause in a recording is so long. */
 #define ALONE_NS INT64_C(1000000000)
 enum { ALONE_TIMES = 10 };
+
+/* GPU work is too late if it starts after everything else by more than ALONE_NS and by more than
+ * ALONE_TIMES times the span of everything else. If its launch was recorded, its time is unknown.
+ * But if more than 1 / LOST_PART of the GPU work is too late, the GPU has another clock. */
+enum { LOST_PART = 8 };
 
 /* A GPU event can start before its launch by less than this: GPU clocks are wrong by microseconds
  * only. */
@@ -42,6 +51,9 @@ typedef struct extent {
     int64_t first_ns, last_ns; /* first and last start of events that are not in doubt */
     int64_t first_work_ns;     /* first start of GPU work that is not in doubt; INT64_MAX: there is
                                   none */
+    size_t n_work;             /* number of kernels, copies and sets */
+    int64_t late_ns;           /* GPU work from this time on is too late; INT64_MAX: none is */
+    bool lost;                 /* the time of this work is unknown: there is little of it */
     bool no_ends;              /* true: a duration of 0 in GPU work means that the end is unknown */
 } extent;
 
@@ -114,18 +126,72 @@ static bool lack_ends(const tm_trace *trace, int64_t n_zero) {
     return n_zero > 8 * n_few;
 }
 
+static int by_begin(const void *a, const void *b) {
+    const tm_raw_event *x = *(const tm_raw_event *const *)a, *y = *(const tm_raw_event *const *)b;
+    return tm_order_i64(x->begin_ns, y->begin_ns);
+}
+
+/* Lists the GPU work that starts after the last event of the host, ascending. Sets *reach_ns to the
+ * end of everything else. Returns false when out of memory. */
+static bool list_late(const tm_trace *trace, const extent *x, tm_vec *late, int64_t *reach_ns) {
+    const tm_raw_event *events = trace->events.data;
+    int64_t host_end_ns = INT64_MIN;
+    bool ok = true;
+    for (int work = 0; work < 2; work++)
+        for (size_t i = 0; i < trace->events.n && ok; i++) {
+            const tm_raw_event *e = &events[i];
+            const int64_t end_ns = e->begin_ns + e->duration_ns;
+            if (is_far(x, e->begin_ns) || is_work(e) != (work == 1))
+                continue;
+            if (work && e->begin_ns > host_end_ns)
+                ok = tm_vec_append(late, &e, 1);
+            else if (end_ns > *reach_ns)
+                *reach_ns = end_ns;
+            host_end_ns = work ? host_end_ns : *reach_ns;
+        }
+    if (late->n > 1)
+        qsort(late->data, late->n, late->size, by_begin);
+    return ok;
+}
+
+/* Sets `late_ns` and `lost`. Work after the last event of the host is not too late as long as no
+ * gap in it is too long. */
+static bool find_late(const tm_trace *trace, extent *x) {
+    tm_vec late = TM_VEC(const tm_raw_event *);
+    int64_t reach_ns = INT64_MIN;
+    const bool ok = list_late(trace, x, &late, &reach_ns);
+    const tm_raw_event *const *v = late.data;
+    for (size_t i = 0; i < late.n && reach_ns != INT64_MIN && x->late_ns == INT64_MAX && ok; i++) {
+        const int64_t end_ns = v[i]->begin_ns + v[i]->duration_ns;
+        const int64_t gap_ns = v[i]->begin_ns - reach_ns;
+        if (gap_ns > ALONE_NS && gap_ns / ALONE_TIMES > reach_ns - x->first_ns) {
+            x->late_ns = v[i]->begin_ns;
+            x->lost = late.n - i <= x->n_work / LOST_PART;
+        }
+        reach_ns = end_ns > reach_ns ? end_ns : reach_ns;
+    }
+    tm_vec_free(&late);
+    return ok;
+}
+
 /* Returns whether any event is in doubt. Must be fast, because it looks at all events. */
 static bool any_in_doubt(const tm_trace *trace, extent *x) {
     const tm_raw_event *events = trace->events.data;
-    int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0;
+    int64_t least = INT64_MAX, most = INT64_MIN, n_zero = 0, host_end_ns = INT64_MIN;
     for (size_t i = 0; i < trace->events.n; i++) {
         int64_t begin = events[i].begin_ns;
         least = begin < least ? begin : least;
         most = begin > most ? begin : most;
         n_zero += has_no_duration(&events[i]);
+        const int64_t end_ns = begin + events[i].duration_ns;
+        if (end_ns > host_end_ns && !tm_event_is_of_device(&events[i]))
+            host_end_ns = end_ns;
     }
     x->no_ends = n_zero > 0 && lack_ends(trace, n_zero);
-    return x->no_ends || least <= x->zero_ns || least < x->median_ns - TM_DAY_NS ||
+    /* the difference is unsigned, because it may exceed INT64_MAX */
+    const bool late = host_end_ns != INT64_MIN && most > host_end_ns &&
+                      (uint64_t)most - (uint64_t)host_end_ns > ALONE_NS;
+    return x->no_ends || late || least <= x->zero_ns || least < x->median_ns - TM_DAY_NS ||
            most > x->median_ns + TM_DAY_NS;
 }
 
@@ -135,6 +201,7 @@ static void find_extent(const tm_trace *trace, extent *x) {
     x->last_ns = INT64_MIN;
     for (size_t i = 0; i < trace->events.n; i++) {
         int64_t begin = events[i].begin_ns;
+        x->n_work += is_work(&events[i]);
         if (begin <= x->zero_ns || is_far(x, begin))
             continue;
         x->first_ns = begin < x->first_ns ? begin : x->first_ns;
@@ -167,8 +234,13 @@ static bool is_alone(const tm_trace *trace, const extent *x, const tm_raw_event 
            x->first_work_ns > e->begin_ns + EARLY_NS;
 }
 
+static bool is_late(const extent *x, const tm_raw_event *e) {
+    return e->begin_ns >= x->late_ns && is_work(e);
+}
+
 static bool is_unknown(const tm_trace *trace, const extent *x, const tm_raw_event *e) {
-    return is_far(x, e->begin_ns) || (x->no_ends && has_no_duration(e)) ||
+    const bool lost = x->lost && is_late(x, e) && e->launch != TM_NO_EVENT;
+    return lost || is_far(x, e->begin_ns) || (x->no_ends && has_no_duration(e)) ||
            (e->begin_ns <= x->zero_ns && is_alone(trace, x, e));
 }
 
@@ -185,8 +257,9 @@ static uint32_t *number_kept(tm_trace *trace, const extent *x, size_t *n_kept) {
         trace->counts[is_work(e) ? TM_COUNT_UNKNOWN_WORK_TIME : TM_COUNT_UNKNOWN_TIME] += unknown;
         trace->counts[TM_COUNT_ZERO_TIME] -=
             unknown && e->begin_ns == x->zero_ns && trace->counts[TM_COUNT_ZERO_TIME] > 0;
-        trace->counts[TM_COUNT_FAR_TIME] += !unknown && (e->begin_ns > x->median_ns + TM_DAY_NS ||
-                                                         e->begin_ns < x->median_ns - TM_DAY_NS);
+        trace->counts[TM_COUNT_FAR_TIME] +=
+            !unknown && (is_late(x, e) || e->begin_ns > x->median_ns + TM_DAY_NS ||
+                         e->begin_ns < x->median_ns - TM_DAY_NS);
     }
     return row_of;
 }
@@ -237,11 +310,13 @@ static tm_status keep(tm_trace *trace, uint32_t *row_of, size_t n_kept, tm_error
 }
 
 tm_status tm_trace_drop_unknown(tm_trace *trace, tm_error *err) {
-    extent x = {.zero_ns = trace->base_ns > 0 ? trace->base_ns : 0};
+    extent x = {.zero_ns = trace->base_ns > 0 ? trace->base_ns : 0, .late_ns = INT64_MAX};
     size_t n_kept;
     if (!find_usual(trace, &x) || !any_in_doubt(trace, &x))
         return TM_OK;
     find_extent(trace, &x);
+    if (!find_late(trace, &x))
+        return tm_fail_memory(err);
     uint32_t *row_of = number_kept(trace, &x, &n_kept);
     return keep(trace, row_of, n_kept, err);
 }

@@ -311,6 +311,54 @@ static void add_row(tm_trace *trace, tm_attr attr, const void *row) {
     assert_non_null(tm_vec_append(&trace->attrs[attr], row, 1));
 }
 
+/* 16 kernels, one each ms. The last n_late of them start later. 10 times the span of the others is
+ * at most 160 ms, so 1 s is the limit, and an eighth of them is 2. */
+TEST(work_that_starts_long_after_all_else_has_no_known_time) {
+    static const struct {
+        int n_late;
+        int64_t by_ms;
+        bool launched;
+        int64_t n_unknown, n_far;
+    } cases[] = {{1, 18000000, true, 1, 0}, {2, 1017, true, 2, 0},  {1, 999, true, 0, 0},
+                 {3, 1017, true, 0, 3},     {1, 1017, false, 0, 1}, {16, 5000, true, 0, 16}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        ground g = open_ground();
+        event_spec events[32];
+        for (int64_t k = 0; k < 16; k++) {
+            const bool late = k >= 16 - cases[i].n_late;
+            const int64_t at = EPOCH + (k + (late ? cases[i].by_ms : 0)) * MS;
+            const int64_t id = late && !cases[i].launched ? 99 : k + 1;
+            events[2 * k] = (event_spec)CALL("call", EPOCH + k * MS, k + 1);
+            events[2 * k + 1] = (event_spec)KERNEL("k", at + 10, 100, id, 7, 0);
+        }
+        tm_timeline t = build_one(&g, 0, events, 32);
+        print_message("case %zu\n", i);
+        assert_int_equal(t.counts[TM_COUNT_UNKNOWN_WORK_TIME], cases[i].n_unknown);
+        assert_int_equal(t.counts[TM_COUNT_FAR_TIME], cases[i].n_far);
+        assert_int_equal(t.n_events, 32 - cases[i].n_unknown);
+        tm_timeline_destroy(&t);
+        close_ground(&g);
+    }
+}
+
+TEST(a_kernel_that_is_recorded_twice_counts_once) {
+    static const event_spec events[] = {
+        CALL("cudaLaunchKernel", 10, 1), KERNEL("k", 20, 5, 1, 7, 0), KERNEL("k", 20, 5, 1, 7, 0),
+        KERNEL("k", 25, 5, 1, 7, 0), /* begins later */
+        CALL("cudaGraphLaunch", 30, 2),  KERNEL("k", 40, 5, 2, 7, 0), KERNEL("k", 40, 5, 2, 7, 0),
+    };
+    ground g = open_ground();
+    tm_timeline t = build_one(&g, 0, events, COUNT(events));
+    int64_t n = 0;
+    for (size_t row = 0; row < t.n_events; row++)
+        n += t.role[row] == TM_ROLE_COMPUTE;
+    assert_int_equal(n, 4);
+    assert_int_equal(t.counts[TM_COUNT_REPEATED], 1);
+    assert_int_equal(t.counts[TM_COUNT_STREAM_OVERLAP], 1); /* of the graph */
+    tm_timeline_destroy(&t);
+    close_ground(&g);
+}
+
 TEST(waits_name_the_calls_of_their_own_trace) {
     /* Two spans have the same correlation ids. Rows 0 to 2 are the stream's waits at 60, 1050 and
      * 1060. The thread's events follow: at 20 and 30, then 1020 and 1030. */
