@@ -402,7 +402,7 @@ test("where nothing was recorded a view says why and what to record", async () =
   const job = merge("bare", trace("bare.json", events, { distributedInfo: { rank: 0, world_size: 1 } }));
   const { page } = await open(job.page);
   for (const [view, pattern] of [["communication", /--comm-pattern REGEX/], ["memory", /profile_memory=True/], ["operators", /ProfilerActivity\.CPU/], ["operators/by=shape", /record_shapes=True/],
-    ["operators/by=module", /with_modules=True/], ["launches", /ProfilerActivity\.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
+    ["operators/by=module", /with_stack=True/], ["launches", /ProfilerActivity\.CPU in PyTorch, -t cuda in nsys, --hip-trace in rocprofv3/], ["transfers", /ProfilerActivity\.CUDA/], ["input", /./], ["clocks", /all ranks/]]) {
     await visit(page, `#${view}`);
     assert.match((await page.$$eval(".empty", (all) => all.map((e) => e.textContent))).join(" "), pattern, view);
     assert.doesNotMatch(await page.textContent("main"), /\b(NaN|Infinity|undefined|null)\b/, view);

@@ -22,7 +22,7 @@ const KINDS = [
 const MISSING: Readonly<Record<Kind["key"], string>> = {
   operator: "Record with ProfilerActivity.CPU among the profiler’s activities: operators are events of the CPU.",
   shape: "Record with record_shapes=True: then operators are distinguished by the shapes of their inputs.",
-  module: "Record with with_modules=True (and with_stack=True): then the profiler names the nn.Module of each call.",
+  module: "Record with with_stack=True: then the profiler names the nn.Module of each call.",
   annotation: 'Mark parts of the program with torch.profiler.record_function("name").',
 };
 type Kind = (typeof KINDS)[number];
