@@ -21,7 +21,7 @@ python=${1:-$folder/env/bin/python}
 cd "$folder"
 if [ $# = 0 ]; then
     python3 -m venv env
-    env/bin/pip -q install torch==2.15.0 nvidia-resiliency-ext==0.4.1
+    env/bin/pip -q install torch==2.15.0 numpy nvidia-resiliency-ext==0.4.1
 fi
 cat >scores.py <<'PY'
 import importlib.metadata, sys
