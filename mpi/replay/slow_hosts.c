@@ -34,7 +34,7 @@ static int taken_owner(const void *record, int n_processes) {
     return (int)(((const tm_links_taken *)record)->group % (uint64_t)n_processes);
 }
 
-/* Summarises the operations over several hosts, each group on one process. */
+/* Summarises the operations, each group on one process. */
 static tm_status collect(const tm_replay_ranks *r, tm_vec *links, tm_vec *members, tm_error *err) {
     tm_vec own = TM_VEC(tm_links_taken), here = TM_VEC(tm_links_taken);
     tm_status status = tm_links_collect(r->collectives, host_of, &r->facts, &own, members, err);
@@ -57,7 +57,7 @@ static tm_status find(const tm_replay_ranks *r, tm_links *out, tm_error *err) {
     if (status == TM_OK)
         status = tm_mpi_agree(r->comm, tm_links_compare(&all[0], &all[1], out, err), err);
     if (status == TM_OK)
-        status = tm_mpi_agree(r->comm, share(r->comm, &out->hosts, err), err);
+        status = tm_mpi_agree(r->comm, share(r->comm, &out->ends, err), err);
     if (status == TM_OK)
         status = tm_mpi_agree(r->comm, share(r->comm, &out->slow, err), err);
     for (size_t i = 0; i < 2; i++) {
@@ -91,7 +91,7 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
     if (ranks->is_ops)
         return TM_OK;
     TM_TRY(find(ranks, network, err));
-    if (network->hosts.n == 0)
+    if (network->ends.n == 0)
         return TM_OK;
     tm_status status =
         tm_links_factors(ranks->collectives, host_of, &ranks->facts, network, &own, err);
@@ -107,13 +107,19 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
 
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,
                          const tm_scaled *scaled, tm_vec *more) {
-    const int64_t *hosts = network->hosts.data;
+    const tm_links_place *ends = network->ends.data;
     tm_change_more it = {
         .item = {.what = TM_WHATIF_NETWORK, .ideal_ns = -1, .next_rank = -1, .tried = true},
         .change = {.kinds = 1 << TM_EDGE_TRANSFER, .of_operation = scaled}};
-    for (size_t i = 0; i < ranks->facts.n; i++)
-        for (size_t h = 0; h < network->hosts.n; h++)
+    if (network->ends.n == 0)
+        return true;
+    if (ends[0].what != TM_LINKS_HOST)
+        it.item.what = TM_WHATIF_LINK;
+    for (size_t i = 0; i < ranks->facts.n; i++) {
+        const tm_replay_fact *fact = (const tm_replay_fact *)ranks->facts.data + i;
+        for (size_t k = 0; k < network->ends.n; k++)
             it.item.ranks +=
-                ((const tm_replay_fact *)ranks->facts.data)[i].host == (uint32_t)hosts[h];
-    return network->hosts.n == 0 || tm_vec_append(more, &it, 1) != NULL;
+                (ends[k].what == TM_LINKS_RANK ? fact->rank : fact->host) == ends[k].id;
+    }
+    return tm_vec_append(more, &it, 1) != NULL;
 }

@@ -1,4 +1,4 @@
-/* Finds hosts with slow transfers, over the whole job. */
+/* Finds hosts, or ranks of a host, with slow transfers, over the whole job. */
 #ifndef TMERGE_MPI_REPLAY_SLOW_HOSTS_H
 #define TMERGE_MPI_REPLAY_SLOW_HOSTS_H
 
@@ -6,8 +6,8 @@
 #include "replay/whatif/links.h"
 
 /**
- * Finds hosts with slow transfers, and factors that make these transfers as fast as those of other
- * hosts.
+ * Finds hosts, or ranks of a host, with slow transfers, and factors that make these transfers as
+ * fast as the others.
  *
  * Collective: over the ranks' comm.
  * @param network  set by the call; the same on every process
@@ -18,8 +18,8 @@ tm_status tm_mpi_links(const tm_replay_ranks *ranks, tm_links *network, tm_scale
                        tm_error *err) TM_MUST_CHECK;
 
 /**
- * Appends a change that makes the transfers of slow hosts as fast as those of other hosts, if there
- * are such hosts. Returns false when out of memory.
+ * Appends a change that makes slow transfers as fast as the others, if there are any. Returns false
+ * when out of memory.
  * @param more  vector of tm_change_more
  */
 bool tm_mpi_links_change(const tm_replay_ranks *ranks, const tm_links *network,

@@ -35,7 +35,7 @@ typedef struct whatif {
     tm_replay_result *result;
     tm_changes chosen; /* the changes that process 0 chose */
     tm_split split;
-    tm_scaled scaled; /* factors that make transfers equally fast on all hosts */
+    tm_scaled scaled; /* factors that make slow transfers as fast as the others */
     tm_changes_more more;
     tm_replay job;
     tm_fixer fixer;
@@ -405,9 +405,10 @@ static tm_status add_paths(whatif *w, tm_error *err) {
     }
     for (size_t i = 0; i < w->result->items.n; i++) {
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
-        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT     ? of_kind[TM_EDGE_COMPUTE]
-                            : items[i].what == TM_WHATIF_NETWORK ? of_kind[TM_EDGE_TRANSFER]
-                                                                 : 0;
+        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT ? of_kind[TM_EDGE_COMPUTE]
+                            : items[i].what == TM_WHATIF_NETWORK || items[i].what == TM_WHATIF_LINK
+                                ? of_kind[TM_EDGE_TRANSFER]
+                                : 0;
     }
     const bool ok = add_paths_of(w, TM_WHATIF_RANK, path) &&
                     add_paths_of(w, TM_WHATIF_HOST, path) && add_paths_of(w, TM_WHATIF_STAGE, path);
@@ -491,7 +492,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     return gather_steps(w, err);
 }
 
-/* Finds stages with unequal work, and hosts with slow transfers. */
+/* Finds stages with unequal work, and hosts or ranks with slow transfers. */
 static tm_status compare_parts(whatif *w, tm_error *err) {
     TM_TRY(tm_mpi_split(w->r, w->result, &w->split, err));
     TM_TRY(tm_mpi_links(w->r, &w->result->network, &w->scaled, err));

@@ -65,7 +65,8 @@ class Group:
         self.number, self.name, self.ranks = number, name, ranks
         hosts = {rank // job['per_host'] for rank in ranks}
         self.speed = 1e5 if len(hosts) > 1 else 2e5
-        if job['culprit'] == 'link' and len(hosts) > 1 and job['slow_host'] in hosts:
+        if (job['culprit'] == ('link' if len(hosts) > 1 else 'inside')
+                and job['slow_host'] in hosts):
             self.speed /= job['amount']
 
 

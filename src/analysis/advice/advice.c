@@ -45,7 +45,8 @@ static const tm_column columns[N_COLUMNS] = {
                "fixed. late_ranks: the ranks of the plan in whatif.item are fixed, and the saving "
                "of another item that names ranks is subtracted. imbalance: each rank computes as "
                "long as the other ranks; an upper bound (at_most) if work can only move to another "
-               "rank. uneven_stages: see whatif.split. slow_network: see whatif.network. Other "
+               "rank. uneven_stages: see whatif.split. slow_network, slow_link: see "
+               "whatif.network. Other "
                "rules give an upper bound: one kind of work takes no time, or twice as many "
                "micro-batches halve a pipeline's bubble."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
@@ -138,6 +139,13 @@ static const struct {
                               "network",
                               "",
                               TM_OF_ANY},
+    [TM_RULE_SLOW_LINK] = {"slow_link", /* share of a step that the fix saves */
+                           {1, 2, 10},
+                           tm_look_slow_link,
+                           "whatif.network, groups.link",
+                           "link",
+                           "",
+                           TM_OF_ANY},
     [TM_RULE_IMBALANCE] = {"imbalance", /* guides: maximum / mean computation - 1 */
                            {NEVER, 10, 25},
                            tm_look_imbalance,

@@ -31,27 +31,41 @@ void tm_look_uneven_stages(const tm_facts *f, tm_advice *out) {
              why[0] ? "." : "");
 }
 
-/* Names the ranks of the hosts with a slow network. */
+/* Names the ranks of the hosts with a slow network, or the ranks with a slow link. */
 static void name_network_ranks(const tm_facts *f, tm_advice *out) {
     const tm_table *items = tm_tables_find(f->tables, "whatif.item");
     const tm_table *ranks = tm_tables_find(f->tables, "job.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
-    const size_t network = tm_fixes_find(items, "network", NULL);
+    const size_t network = tm_network_item(items);
+    bool hosts = false;
     for (size_t i = 0; i < ranks->n_rows; i++) {
         const tm_cell *host = tm_table_cell(ranks, i, "host");
-        if (!host->null && tm_fixes_lists_name(items, network, host->value.text))
+        if (!host->null && tm_fixes_lists_name(items, network, host->value.text)) {
             tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
+            hosts = true;
+        }
     }
     tm_rank_text_end(&text, f->job->n_ranks);
+    if (!hosts)
+        snprintf(out->ranks, sizeof out->ranks, "%s",
+                 tm_table_cell(items, network, "name")->value.text);
 }
 
-void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
+static void look_at_network(const tm_facts *f, const char *what, tm_advice *out) {
     char transfers[TM_NETWORK_TEXT_MAX], look[TM_NETWORK_TEXT_MAX];
-    if (!look_at_item(f, "network", out))
+    if (!look_at_item(f, what, out))
         return;
     tm_network_text(f->tables, transfers);
     tm_network_look(f->tables, look);
     name_network_ranks(f, out);
     snprintf(out->text, sizeof out->text, "%s.", look);
     snprintf(out->evidence, sizeof out->evidence, "%s.", transfers);
+}
+
+void tm_look_slow_network(const tm_facts *f, tm_advice *out) {
+    look_at_network(f, "network", out);
+}
+
+void tm_look_slow_link(const tm_facts *f, tm_advice *out) {
+    look_at_network(f, "link", out);
 }

@@ -10,6 +10,7 @@ typedef enum tm_rule_id {
     TM_RULE_STRAGGLER,
     TM_RULE_UNEVEN_STAGES,
     TM_RULE_SLOW_NETWORK,
+    TM_RULE_SLOW_LINK,
     TM_RULE_IMBALANCE,
     TM_RULE_LATE_RANKS,
     TM_RULE_INPUT,
@@ -105,7 +106,7 @@ typedef struct tm_advice {
 typedef void tm_rule_look(const tm_facts *facts, tm_advice *out);
 
 tm_rule_look tm_look_recording, tm_look_straggler, tm_look_uneven_stages, tm_look_slow_network,
-    tm_look_imbalance, tm_look_late_ranks, tm_look_input, tm_look_small_kernels,
+    tm_look_slow_link, tm_look_imbalance, tm_look_late_ranks, tm_look_input, tm_look_small_kernels,
     tm_look_pageable_copies, tm_look_exposed_copies, tm_look_device_allocation,
     tm_look_exposed_communication, tm_look_communication, tm_look_gpu_utilization,
     tm_look_step_variation, tm_look_optimizer, tm_look_tensor_cores, tm_look_precision,

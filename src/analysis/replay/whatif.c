@@ -140,13 +140,17 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
          "saves most next; each row includes the ranks of the rows before. rank, host, stage, "
          "kind, kernel: the named item performs as on the other ranks. limit: a kind of work takes "
          "no time at all, which is an upper bound for any fix. network: transfers from and to a "
-         "host with a slow network are as fast as between other hosts (whatif.network). split: "
+         "host with a slow network are as fast as between other hosts (whatif.network). link: "
+         "slow transfers within a host are as fast as other transfers within a host "
+         "(whatif.network). split: "
          "each stage has the mean compute work of all stages (whatif.split), and also the mean "
          "host work and number of operations. scenario: the change that was requested."},
     [I_NAME] =
         {"name", TM_TEXT, "",
          "Name of the item. network: the host, or several hosts if no operation shows which of "
-         "them is slow. split: the stages that differ. Among the kinds: stall is host time that "
+         "them is slow. link: the host or rank, or several ranks if only "
+         "transfers between them are slow. split: the stages that differ. Among the kinds: stall "
+         "is host time that "
          "exceeds that of the other ranks by over 1 ms and is over 5 times as long; input is the "
          "host waiting in the data loader; gc is Python's garbage collection; launch is the lag "
          "from a launch call, or from the end of an event, to the start of the next event."},
@@ -279,21 +283,22 @@ static const tm_column network_columns[N_NETWORK_COLUMNS] = {
     [N_RANKS] = {"ranks", TM_INT, "", "Number of ranks of an operation."},
     [N_HOSTS] = {"hosts", TM_INT, "", "Number of hosts of an operation."},
     [N_COUNT] = {"count", TM_INT, "",
-                 "Number of operations that involve the slow host named in whatif.item."},
+                 "Number of operations at the slow place: with the host or ranks that whatif.item "
+                 "names (network, link)."},
     [N_TIME] = {"median_ns", TM_INT, "ns",
-                "Duration of operations that involve the slow host: median over the operations of "
+                "Duration of operations at the slow place: median over the operations of "
                 "a group, then median over groups. An operation takes as long as its shortest "
                 "kernel, which is the kernel of the last rank to arrive."},
     [N_OTHERS] =
         {"others_ns", TM_INT, "ns",
-         "Duration of operations that do not involve the slow host, computed like median_ns. A "
-         "class has a row only if median_ns exceeds others_ns by 30 % and 10 us, and the lower "
-         "quartile of every group with the host exceeds the upper quartile of every other group."},
+         "Duration of the other operations of the class, computed like median_ns. A class has a "
+         "row only if median_ns exceeds others_ns by 30 % and 10 us, and the lower quartile of "
+         "every group at the slow place exceeds the upper quartile of every other group."},
     [N_BUSBW] = {"busbw_gbps", TM_REAL, "GB/s",
-                 "Bus bandwidth with the slow host: bytes x f / median_ns, with the factor f of "
+                 "Bus bandwidth at the slow place: bytes x f / median_ns, with the factor f of "
                  "collectives.kind.busbw_gbps."},
     [N_OTHERS_BUSBW] = {"others_busbw_gbps", TM_REAL, "GB/s",
-                        "Bus bandwidth without the slow host: bytes x f / others_ns, with the "
+                        "Bus bandwidth of the other operations: bytes x f / others_ns, with the "
                         "factor f of collectives.kind.busbw_gbps."},
 };
 
@@ -301,8 +306,9 @@ static const tm_table_def network_def = {
     .name = "whatif.network",
     .doc =
         "A row for each class of operations (kind, size, number of ranks and hosts) that is slow "
-        "if a certain host takes part. There are rows only if the host is slow in all comparable "
-        "classes of at least 1 MiB, and also in all smaller ones down to the smallest slow class.",
+        "at one place: if a certain host, or certain ranks of a host, take part. There are rows "
+        "only if the place is slow in all comparable classes of at least 1 MiB, and also in all "
+        "smaller ones down to the smallest slow class.",
     .columns = network_columns,
     .n_columns = N_NETWORK_COLUMNS,
     .n_keys = 1,
@@ -514,13 +520,28 @@ static const char *name_text(const tm_replay_result *r, int64_t name) {
     return tm_names_text(r->names, (uint32_t)name).bytes;
 }
 
-/* Lists the hosts with a slow network, such as "host3". */
+/* Lists the hosts with a slow network, such as "host3", or the ranks with a slow link, such as "1,
+ * 2" or "4-7". */
 static void name_network(const tm_replay_result *r, char *out, size_t size) {
-    const int64_t *hosts = r->network.hosts.data;
+    const tm_links_place *ends = r->network.ends.data;
+    const size_t n = r->network.ends.n;
     size_t used = 0;
-    for (size_t i = 0; i < r->network.hosts.n && used < size; i++)
-        used += (size_t)snprintf(out + used, size - used, "%s%.64s", i > 0 ? ", " : "",
-                                 name_text(r, hosts[i]));
+    for (size_t i = 0, last = 0; i < n && used < size; i = last + 1) {
+        const char *comma = i > 0 ? ", " : "";
+        last = i;
+        while (ends[i].what == TM_LINKS_RANK && last + 1 < n &&
+               ends[last + 1].id == ends[last].id + 1)
+            last++;
+        last = last == i + 1 ? i : last; /* two ranks are no range */
+        if (ends[i].what != TM_LINKS_RANK)
+            used += (size_t)snprintf(out + used, size - used, "%s%.64s", comma,
+                                     name_text(r, ends[i].id));
+        else if (last == i)
+            used += (size_t)snprintf(out + used, size - used, "%s%" PRId64, comma, ends[i].id);
+        else
+            used += (size_t)snprintf(out + used, size - used, "%s%" PRId64 "-%" PRId64, comma,
+                                     ends[i].id, ends[last].id);
+    }
 }
 
 /* Lists the stages that differ, such as "0, 2". */
@@ -559,6 +580,7 @@ static tm_status set_name(const tm_replay_result *r, size_t i, tm_table *table, 
         name_plan(r, i, text, sizeof text);
         break;
     case TM_WHATIF_NETWORK:
+    case TM_WHATIF_LINK:
         name_network(r, text, sizeof text);
         break;
     case TM_WHATIF_SPLIT:

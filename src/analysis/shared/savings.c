@@ -126,7 +126,10 @@ static void split_text(const topic *t, char *out, size_t size) {
 static void network_text(const topic *t, char *out, size_t size) {
     char transfers[TM_NETWORK_TEXT_MAX];
     tm_network_text(t->tables, transfers);
-    snprintf(out, size, "%.270s; a network as fast as that of the other hosts", transfers);
+    snprintf(out, size, "%.260s; %s", transfers,
+             tm_fixes_find(t->items, "link", NULL) < t->items->n_rows
+                 ? "the same bandwidth as the others"
+                 : "a network as fast as that of the other hosts");
 }
 
 /* Returns words for the rank or step whose time a fix aims at, such as "on the median rank" (see
@@ -155,7 +158,7 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
     const char *name = tm_table_cell(t->items, item, "name")->value.text;
     if (is_text(t->items, item, "what", "split"))
         split_text(t, out, size);
-    else if (is_text(t->items, item, "what", "network"))
+    else if (item == tm_network_item(t->items))
         network_text(t, out, size);
     else if (is_text(t->items, item, "what", "kernel"))
         snprintf(out, size, "Making kernel %.60s%s as short as %s", name,
@@ -170,9 +173,9 @@ static void subject_text(const topic *t, size_t item, char *out, size_t size) {
             snprintf(out, size, "Making %s as short as %s", kinds[k].text, where);
 }
 
-/* Returns whether an item is about no rank's work, but about an uneven split or the network. */
+/* Returns whether an item is about no rank's work, but about an uneven split or slow transfers. */
 static bool is_nobody(const topic *t, size_t item) {
-    return is_text(t->items, item, "what", "split") || is_text(t->items, item, "what", "network");
+    return is_text(t->items, item, "what", "split") || item == tm_network_item(t->items);
 }
 
 static bool is_kind(const topic *t, size_t item) {
@@ -402,7 +405,7 @@ void tm_savings_why(const tm_tables *tables, size_t item, char out[TM_SAVINGS_MA
     out[0] = '\0';
     if (tm_fixes_is(tm_tables_find(tables, "whatif.item"), item, "split"))
         tm_uneven_why(tables, out);
-    if (tm_fixes_is(tm_tables_find(tables, "whatif.item"), item, "network"))
+    if (item == tm_network_item(tm_tables_find(tables, "whatif.item")))
         tm_network_look(tables, out);
 }
 

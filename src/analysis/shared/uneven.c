@@ -152,40 +152,77 @@ static bool are_inferred(const tm_tables *tables) {
     return inferred;
 }
 
-/* Writes the names of hosts, such as "host3" or "host0 and host1". */
-static void name_hosts(const tm_table *items, char *out, size_t size) {
+size_t tm_network_item(const tm_table *items) {
     const size_t row = tm_fixes_find(items, "network", NULL);
-    out[0] = '\0';
+    return row < items->n_rows ? row : tm_fixes_find(items, "link", NULL);
+}
+
+/* The place of slow transfers. */
+typedef struct place {
+    char name[128];      /* such as "host3", "host0 and host1" or "ranks 1 and 2" */
+    const char *where;   /* word before the name: "between" */
+    bool across, inside; /* the transfers are between hosts, within a host */
+} place;
+
+static bool is_host(const tm_tables *tables, const char *name) {
+    const tm_table *ranks = tm_tables_find(tables, "job.rank");
+    bool found = false;
+    for (size_t i = 0; i < ranks->n_rows && !found; i++) {
+        const tm_cell *host = tm_table_cell(ranks, i, "host");
+        found = !host->null && strcmp(host->value.text, name) == 0;
+    }
+    return found;
+}
+
+static bool read_place(const tm_tables *tables, place *out) {
+    const tm_table *items = tm_tables_find(tables, "whatif.item");
+    const size_t row = tm_network_item(items);
     if (row == items->n_rows)
-        return;
+        return false;
     const char *names = tm_table_cell(items, row, "name")->value.text;
     const char *last = strrchr(names, ',');
+    const bool several = tm_table_cell(items, row, "ranks")->value.i > 1;
+    out->across = tm_fixes_is(items, row, "network");
+    /* within a host of one rank, there are no transfers */
+    out->inside = !out->across && several && is_host(tables, names);
+    const char *word = out->across || out->inside ? "" : several ? "ranks " : "rank ";
+    out->where = out->inside   ? "within"
+                 : out->across ? (last ? "between" : "that cross")
+                 : several     ? "between"
+                               : "from and to";
     if (last)
-        snprintf(out, size, "%.*s and%s", (int)(last - names < 60 ? last - names : 60), names,
-                 last + 1);
+        snprintf(out->name, sizeof out->name, "%s%.*s and%.40s", word,
+                 (int)(last - names < 60 ? last - names : 60), names, last + 1);
     else
-        snprintf(out, size, "%s", names);
+        snprintf(out->name, sizeof out->name, "%s%.100s", word, names);
+    return true;
 }
 
 void tm_network_text(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
     const tm_table *slow = tm_tables_find(tables, "whatif.network");
-    char hosts[128];
+    place at;
     out[0] = '\0';
-    name_hosts(tm_tables_find(tables, "whatif.item"), hosts, sizeof hosts);
-    if (slow->n_rows == 0 || !hosts[0])
+    if (slow->n_rows == 0 || !read_place(tables, &at))
         return;
     const double own = tm_table_cell(slow, 0, "busbw_gbps")->value.r;
     const double others = tm_table_cell(slow, 0, "others_busbw_gbps")->value.r;
+    const bool inferred = (at.across || at.inside) && are_inferred(tables);
     snprintf(out, TM_NETWORK_TEXT_MAX,
-             "Transfers %s %.120s%s run at %.2f times the bandwidth of other transfers (%.1f "
+             "Transfers %s %s%s run at %.2f times the bandwidth of other transfers (%.1f "
              "instead of %.1f GB/s)",
-             strstr(hosts, " and ") ? "between" : "that cross", hosts,
-             are_inferred(tables) ? " (hosts by device numbers)" : "", own / others, own, others);
+             at.where, at.name, inferred ? " (hosts by device numbers)" : "", own / others, own,
+             others);
 }
 
 void tm_network_look(const tm_tables *tables, char out[TM_NETWORK_TEXT_MAX]) {
-    char hosts[128];
-    name_hosts(tm_tables_find(tables, "whatif.item"), hosts, sizeof hosts);
-    snprintf(out, TM_NETWORK_TEXT_MAX,
-             "Look at the network of %.120s (cards, cables, switch ports)", hosts);
+    place at;
+    out[0] = '\0';
+    if (!read_place(tables, &at))
+        return;
+    if (at.across)
+        snprintf(out, TM_NETWORK_TEXT_MAX,
+                 "Look at the network of %s (cards, cables, switch ports)", at.name);
+    else
+        snprintf(out, TM_NETWORK_TEXT_MAX, "Look at what connects the GPUs of %s (NVLink, PCIe)",
+                 at.name);
 }

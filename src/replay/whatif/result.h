@@ -20,6 +20,7 @@
     X(KIND, "kind")                                                                                \
     X(KERNEL, "kernel")                                                                            \
     X(NETWORK, "network") /* transfers of a slow host are as fast as those of other hosts */       \
+    X(LINK, "link")       /* slow transfers within a host are as fast as others within a host */   \
     X(SPLIT, "split")     /* every stage has the mean work of all stages */                        \
     X(LIMIT, "limit")     /* a kind of work takes no time */
 
@@ -101,7 +102,7 @@ typedef struct tm_replay_result {
     tm_works works;   /* own work of ranks. Process 0 has the sums; every process has `steps`. */
     tm_vec extras;    /* vector of tm_extra_row: work of ranks that their peers do not run */
     tm_vec stages;    /* vector of tm_split_stage; empty if no stage has more work than others */
-    tm_links network; /* hosts with slow transfers; empty if there are none */
+    tm_links network; /* hosts or ranks with slow transfers; empty if there are none */
     int64_t total_ns; /* T: time of the requested steps (tm_replay_total) */
     /* as total_ns, but for all steps of the job, including steps that were not requested */
     int64_t job_ns;

@@ -223,6 +223,7 @@ const RULES: Readonly<Record<string, readonly [string, string]>> = {
   straggler: ["", "stragglers"],
   uneven_stages: ["Divide the pipeline evenly", "whatif"],
   slow_network: ["Find why the network is slow", "communication"],
+  slow_link: ["Find why a link between GPUs is slow", "communication"],
   imbalance: ["", "steps"],
   late_ranks: ["", "stragglers"],
   input: ["Load data faster", "input"],
