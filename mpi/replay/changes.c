@@ -1,5 +1,6 @@
 #include "changes.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,4 +179,32 @@ tm_status tm_mpi_changes_try(tm_trying *trying, int64_t total_ns, tm_vec *items,
                             err));
     }
     return tm_mpi_agree(trying->r->comm, add_untried(trying, items, err), err);
+}
+
+tm_status tm_mpi_changes_even(const tm_replay_ranks *ranks, tm_whatif_item *item, tm_error *err) {
+    const tm_changes none = {.n = 0};
+    const tm_change_more even = {
+        {.what = TM_WHATIF_EVEN, .ideal_ns = -1, .next_rank = -1, .tried = true},
+        {.kinds = 1 << TM_EDGE_COMPUTE, .factor = (double)NAN}};
+    tm_changes_more more = {TM_VEC(tm_change_more), NULL};
+    tm_vec items = TM_VEC(tm_whatif_item);
+    tm_trying t;
+    tm_status status = tm_vec_append(&more.changes, &even, 1) ? TM_OK : tm_fail_memory(err);
+    TM_TRY(tm_mpi_agree(ranks->comm, status, err));
+    status = tm_mpi_changes_open(ranks, &none, &more, NULL, &t, err);
+    if (status == TM_OK) {
+        const tm_replay_weigh weigh = tm_mpi_changes_weigh(&t);
+        t.sets.marks = NULL; /* the graphs have no events yet */
+        status = tm_mpi_agree(ranks->comm, tm_replay_reduce(ranks, &weigh, 1, err), err);
+    }
+    if (status == TM_OK)
+        status = tm_mpi_changes_try(&t, 0, &items, err);
+    if (items.n > 0)
+        *item = *(const tm_whatif_item *)items.data;
+    if (items.n > 0)
+        item->ranks = t.n_ranks;
+    tm_mpi_changes_free(&t);
+    tm_vec_free(&more.changes);
+    tm_vec_free(&items);
+    return status;
 }

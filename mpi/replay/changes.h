@@ -54,6 +54,16 @@ tm_status tm_mpi_changes_open(const tm_replay_ranks *ranks, const tm_changes *ch
                               tm_trying *out, tm_error *err) TM_MUST_CHECK;
 void tm_mpi_changes_free(tm_trying *trying);
 
+/**
+ * Evaluates the job with the peers' durations of compute kernels.
+ *
+ * Collective: over the ranks' comm.
+ * @param item  on process 0, its savings are set to -T
+ * @return      TM_OK or TM_ERR_FAULT, the same on every process
+ */
+tm_status tm_mpi_changes_even(const tm_replay_ranks *ranks, tm_whatif_item *item,
+                              tm_error *err) TM_MUST_CHECK;
+
 /** Returns the weights of the current batch. Before tm_mpi_changes_try, the caller must reduce the
  * ranks with these weights. */
 tm_replay_weigh tm_mpi_changes_weigh(tm_trying *trying);

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/memory_pages.h"
 #include "base/sorted.h"
+#include "changes.h"
 #include "extra_names.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
@@ -561,6 +562,26 @@ static tm_status set_peers(tm_replay_ranks *r, tm_error *err) {
     return TM_OK;
 }
 
+/* Evaluates the job with evenly divided work. */
+static tm_status divide_evenly(tm_replay_ranks *r, tm_error *err) {
+    const size_t size = r->places.others.n * r->places.others.size;
+    void *middles = malloc(size + 1);
+    tm_whatif_item item = {0};
+    tm_status status = middles ? TM_OK : tm_fail_memory(err);
+    if (status == TM_OK && size > 0)
+        memcpy(middles, r->places.others.data, size);
+    tm_peers_divide_evenly(&r->places);
+    status = tm_mpi_agree(r->comm, status == TM_OK ? set_peers(r, err) : status, err);
+    if (status == TM_OK)
+        status = tm_mpi_changes_even(r, &item, err);
+    if (status == TM_OK && size > 0)
+        memcpy(r->places.others.data, middles, size);
+    free(middles);
+    r->even_ns = -item.saved_ns;
+    r->even_explained_ns = -item.saved_most_ns;
+    return status;
+}
+
 /* Sets the events of all graphs. From here on, `places` and `parts` are used only for batches. */
 static tm_status set_events(tm_replay_ranks *r, tm_error *err) {
     const bool keeps_parts = r->models.batches.n > 0;
@@ -619,6 +640,8 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_extras(ranks, err);
+    if (status == TM_OK && ranks->n_ranks > 1)
+        status = divide_evenly(ranks, err);
     status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_peers(ranks, err) : status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_works(ranks, &ranks->works, err);

@@ -49,6 +49,9 @@ typedef struct tm_replay_ranks {
     tm_vec at_once;    /* vector of tm_works_at_once of this process's ranks, ascending in index */
     tm_works works;    /* works of all ranks of the job; set only on process 0 */
     tm_vec extras; /* vector of tm_extra_row: rows of all ranks of the job; set only on process 0 */
+    /* T if each rank has an equal share of the work at each place, and without unexplained time; 0:
+     * not evaluated; set only on process 0 */
+    int64_t even_ns, even_explained_ns;
 } tm_replay_ranks;
 
 /** Returns whether rank @p i has a graph of its own or is in a batch. */

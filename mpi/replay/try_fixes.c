@@ -405,7 +405,8 @@ static tm_status add_paths(whatif *w, tm_error *err) {
     }
     for (size_t i = 0; i < w->result->items.n; i++) {
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;
-        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT ? of_kind[TM_EDGE_COMPUTE]
+        items[i].path_ns += items[i].what == TM_WHATIF_SPLIT || items[i].what == TM_WHATIF_EVEN
+                                ? of_kind[TM_EDGE_COMPUTE]
                             : items[i].what == TM_WHATIF_NETWORK || items[i].what == TM_WHATIF_LINK
                                 ? of_kind[TM_EDGE_TRANSFER]
                                 : 0;
@@ -457,6 +458,18 @@ static tm_status gather_steps(whatif *w, tm_error *err) {
     return tm_mpi_agree(w->r->comm, status, err);
 }
 
+/* Adds the item of evenly divided work, which was evaluated before ranks were compared. */
+static tm_status add_even(const whatif *w, tm_vec *items, tm_error *err) {
+    const tm_whatif_item item = {.what = TM_WHATIF_EVEN,
+                                 .ranks = w->trying.n_ranks,
+                                 .saved_ns = w->fixer.total_ns - w->r->even_ns,
+                                 .saved_most_ns = w->fixer.total_ns - w->r->even_explained_ns,
+                                 .ideal_ns = -1,
+                                 .next_rank = -1,
+                                 .tried = true};
+    return w->r->even_ns == 0 || tm_vec_append(items, &item, 1) ? TM_OK : tm_fail_memory(err);
+}
+
 static tm_status try_trials(whatif *w, tm_error *err) {
     tm_vec own = TM_VEC(tm_whatif_item);
     size_t n = w->job.n_operations + w->job.n_steps + 1;
@@ -475,6 +488,8 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_changes_try(&w->trying, w->fixer.total_ns, &own, err);
+    if (status == TM_OK && w->self == 0)
+        status = add_even(w, &own, err);
     status = tm_mpi_agree(w->r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(w->r->comm, &own, &w->result->items, err);

@@ -119,6 +119,8 @@ def test_a_planted_fault_comes_first_and_fails_its_box():
         planted(rule, **options)
     items, text = planted('imbalance', rotating=True, **nobody)
     contains(re.sub(r'\s+', ' ', text), f" Saves at most {items[0]['saved_pct']:.1f} % of a step (")
+    even, = [row for row in rows('job.h5', 'whatif.item') if row['what'] == 'even']
+    equal((items[0]['saved_ns'], items[0]['at_most']), (even['saved_ns'], True))
     items, _ = planted('memory_growth', fails='memory_growth', fault='leak')
     equal(items[0]['cost_ns'], None, 'cost')
 

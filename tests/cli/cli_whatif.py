@@ -171,7 +171,7 @@ def test_the_scenario_of_an_item_saves_what_the_item_does():
     tried = set()
     for item in sorted(items, key=lambda item: -item['saved_ns']):
         what, name = item['what'], item['name']
-        if what in tried:
+        if what in tried or what == 'even':
             continue
         tried.add(what)
         options = {'kernel': ('--fix', f'kernel=^{re.escape(name)}$+kind=compute'),

@@ -707,7 +707,7 @@ TEST(advice_speaks_of_what_the_traces_hold) {
          "stragglers.job verdict=several rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=0.5; stragglers.finding finding=1 rank=2 level=host host=b "
          "shape=throughout; stragglers.rank rank=1 relative_speed=0.9;",
-         "Look at the GPU of rank 1 and what the ranks of host b share.", "too late"},
+         "Look at the GPU of rank 1 and what the ranks of b share.", "too late"},
         {"exposed_wait_ns=400",
          "stragglers.job verdict=persistent rank=1 evidence=E; stragglers.finding rank=1 "
          "shape=throughout caused_share=1; stragglers.rank rank=1 relative_speed=0.99;",

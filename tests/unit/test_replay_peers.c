@@ -74,6 +74,33 @@ TEST(each_gets_the_median_of_the_others) {
     tm_vec_free(&others);
 }
 
+TEST(evenly_divided_work_is_the_mean) {
+    tm_peer_places places;
+    tm_vec peers = TM_VEC(tm_peer);
+    const tm_vec rows = TM_VEC(tm_peer_row);
+    const int64_t ns[] = {10, 20, 30, 100}; /* mean 40; the others of rank 0: 20 30 100 */
+    const uint64_t call = UINT64_C(1) << 55;
+    tm_error err;
+    tm_peer_places_init(&places);
+    for (size_t rank = 0; rank < COUNT(ns); rank++)
+        add(&peers, 1, rank, ns[rank]);
+    for (size_t rank = 0; rank < COUNT(ns); rank++)
+        add(&peers, call, rank, ns[rank]);
+    assert_ok(tm_peers_compare(&peers, &rows, &places.others, &err));
+    tm_peers_divide_evenly(&places);
+    for (size_t i = 0; i < peers.n; i++) {
+        const tm_peer *peer = (const tm_peer *)peers.data + i;
+        uint8_t flags = 0;
+        assert_int_equal(
+            tm_peers_of(find(&places.others, peer), &peer->weights, false, &flags).first_ns,
+            peer->place == 1              ? 40
+            : peer->weights.first_ns < 30 ? 30
+                                          : 20);
+    }
+    tm_peer_places_free(&places);
+    tm_vec_free(&peers);
+}
+
 TEST(medians_are_those_of_the_sorted_others) {
     enum { MOST = 40 };
     for (uint64_t seed = 1; seed <= 500; seed++) {

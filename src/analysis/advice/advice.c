@@ -39,16 +39,19 @@ static const tm_column columns[N_COLUMNS] = {
                   "upper bound (at_most) and the rule is not imbalance: the less severe of the "
                   "severities by saved_pct and by the rule's thresholds, and never critical for a "
                   "pipeline's bubble."},
-    [SAVED] = {"saved_ns", TM_INT, "ns",
-               "Time by which the fix shortens a mean step, computed by replay (whatif.item). Null "
-               "if unknown. Savings of several items do not add up. straggler: the named ranks are "
-               "fixed. late_ranks: the ranks of the plan in whatif.item are fixed, and the saving "
-               "of another item that names ranks is subtracted. imbalance: each rank computes as "
-               "long as the other ranks; an upper bound (at_most) if work can only move to another "
-               "rank. uneven_stages: see whatif.split. slow_network, slow_link: see "
-               "whatif.network. Other "
-               "rules give an upper bound: one kind of work takes no time, or twice as many "
-               "micro-batches halve a pipeline's bubble."},
+    [SAVED] =
+        {"saved_ns", TM_INT, "ns",
+         "Time by which the fix shortens a mean step, computed by replay (whatif.item). Null "
+         "if unknown. Savings of several items do not add up. straggler: the named ranks are "
+         "fixed. late_ranks: the ranks of the plan in whatif.item are fixed, and the saving "
+         "of another item that names ranks is subtracted. imbalance: a rank computes as "
+         "long as the other ranks; an upper bound (at_most) if its work can only move to another "
+         "rank. If the work of all ranks is to be balanced: each rank computes for the mean time "
+         "of all ranks (even in whatif.item), also an upper bound. uneven_stages: see "
+         "whatif.split. slow_network, slow_link: see "
+         "whatif.network. Other "
+         "rules give an upper bound: one kind of work takes no time, or twice as many "
+         "micro-batches halve a pipeline's bubble."},
     [SAVED_PCT] = {"saved_pct", TM_REAL, "%",
                    "saved_ns as a share of the mean step: 100 saved_ns / whatif.job.step_ns."},
     [AT_MOST] = {"at_most", TM_BOOL, "",

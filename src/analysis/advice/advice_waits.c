@@ -117,8 +117,8 @@ static void target_of(const tm_facts *f, size_t row, target *out) {
     char when[64];
     bool steps = when_of(findings, row, when, sizeof when);
     if (text_is(findings, row, "level", "host") && !host->null) {
-        snprintf(out->where, sizeof out->where, "what the ranks of host %.64s share%s",
-                 host->value.text, when);
+        snprintf(out->where, sizeof out->where, "what the ranks of %.64s share%s", host->value.text,
+                 when);
         snprintf(out->what, sizeof out->what, "the host, its load, its cooling, its network");
     } else if (text_is(findings, row, "level", "group")) {
         snprintf(out->where, sizeof out->where,
@@ -386,7 +386,9 @@ void tm_look_imbalance(const tm_facts *f, tm_advice *out) {
         snprintf(out->ranks, sizeof out->ranks, "%" PRId64, u.rank);
         write_one_rank(f, u.rank, u.n, out);
     } else {
-        out->item = out->limit = NULL;
+        const bool even = tm_fixes_find(items, "even", NULL) < items->n_rows;
+        out->item = even ? "even" : NULL; /* traces of operations have no such row */
+        out->limit = NULL;
         out->moves = true;
         snprintf(out->text, sizeof out->text,
                  "Balance the work%s between ranks: sequence lengths, padding, expert routing.",

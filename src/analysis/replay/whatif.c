@@ -142,7 +142,10 @@ static const tm_column item_columns[N_ITEM_COLUMNS] = {
          "no time at all, which is an upper bound for any fix. network: transfers from and to a "
          "host with a slow network are as fast as between other hosts (whatif.network). link: "
          "slow transfers within a host are as fast as other transfers within a host "
-         "(whatif.network). split: "
+         "(whatif.network). even: "
+         "at each place of a step, each rank has the mean compute time of all ranks, as if their "
+         "work "
+         "were divided evenly. split: "
          "each stage has the mean compute work of all stages (whatif.split), and also the mean "
          "host work and number of operations. scenario: the change that was requested."},
     [I_NAME] =
@@ -585,6 +588,9 @@ static tm_status set_name(const tm_replay_result *r, size_t i, tm_table *table, 
         break;
     case TM_WHATIF_SPLIT:
         name_split(r, text, sizeof text);
+        break;
+    case TM_WHATIF_EVEN:
+        snprintf(text, sizeof text, "compute");
         break;
     default:
         snprintf(text, sizeof text, "%" PRId64, item->id);

@@ -101,7 +101,7 @@ static bool copy_nodes(const pick *p, tm_graph *out) {
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t v = p->keys[i].event;
         out->ns[i] = p->workspace->ns[v].ns[p->lane];
-        out->event[i] = like->event[v];
+        out->event[i] = like->event ? like->event[v] : TM_NO_EVENT;
         out->parts[i] = like->parts[v];
         out->first[i] = after;
         for (uint32_t e = like->first[v]; e < like->first[v + 1]; e++)

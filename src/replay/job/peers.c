@@ -5,6 +5,7 @@
 
 #include "base/hash.h"
 #include "base/median.h"
+#include "base/sums.h"
 #include "timeline/step_names.h"
 
 /* A call is a stall only if it takes more than STALL_TIMES the median of the other ranks, and if
@@ -505,6 +506,9 @@ static tm_peer_others *find_others(const columns *c, const tm_vec *peers, const 
         find_middle(seconds, n, room, middle_of_seconds);
         out[p].place = ((const uint64_t *)c->keys.keys.data)[p];
         out[p].n = (int64_t)n;
+        for (size_t i = 0; i < n; i++)
+            out[p].mean_ns = tm_sum(out[p].mean_ns, firsts[i]);
+        out[p].mean_ns = tm_round_ratio(out[p].mean_ns, (int64_t)n);
         for (int i = 0; i < 3; i++)
             out[p].middle[i] = (tm_peer_weights){middle_of_firsts[i], middle_of_seconds[i]};
     }
@@ -525,6 +529,13 @@ tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *othe
     free(of);
     columns_free(&c);
     return ok ? TM_OK : tm_fail_memory(err);
+}
+
+void tm_peers_divide_evenly(tm_peer_places *places) {
+    tm_peer_others *others = places->others.data;
+    for (size_t i = 0; i < places->others.n; i++)
+        for (size_t k = 0; k < 3 && !tm_place_is_call(others[i].place); k++)
+            others[i].middle[k].first_ns = others[i].mean_ns;
 }
 
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) {

@@ -79,6 +79,7 @@ typedef struct tm_peer_others {
     uint64_t place;
     tm_peer_weights middle[3]; /* both weights are sorted separately, so the two weights of an
                                   element may come from different ranks */
+    int64_t mean_ns;           /* mean of the first weights */
     int64_t n, origin;
 } tm_peer_others;
 
@@ -161,6 +162,10 @@ tm_status tm_peers_list(const tm_peer_items *ranks, size_t n, const tm_peer_plac
  */
 tm_status tm_peers_compare(const tm_vec *peers, const tm_vec *rows, tm_vec *others,
                            tm_error *err) TM_MUST_CHECK;
+
+/** Makes the mean of all ranks the middle weights of compute kernels and copies: each rank then has
+ * an equal share of the ranks' work at a place. */
+void tm_peers_divide_evenly(tm_peer_places *places);
 
 /** Sets `known`. Before this call, `others` must contain all answers. TM_OK; TM_ERR_FAULT. */
 tm_status tm_peers_note(tm_peer_places *places, tm_error *err) TM_MUST_CHECK;

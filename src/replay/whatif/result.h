@@ -21,6 +21,7 @@
     X(KERNEL, "kernel")                                                                            \
     X(NETWORK, "network") /* transfers of a slow host are as fast as those of other hosts */       \
     X(LINK, "link")       /* slow transfers within a host are as fast as others within a host */   \
+    X(EVEN, "even")       /* each rank has the mean compute work of all ranks */                   \
     X(SPLIT, "split")     /* every stage has the mean work of all stages */                        \
     X(LIMIT, "limit")     /* a kind of work takes no time */
 
