@@ -330,8 +330,8 @@ TEST(where_a_replay_is_not_sure_who_was_waited_for_is_not_cleared) {
     }
 }
 
-/* Ranks 12 and 13 are host 12. Fixing either saves 9 %, and fixing rank 14 saves 2 %. */
-TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
+/* Ranks 12 and 13 are host 12. Fixing either saves 9 %, both 17 %, and fixing rank 14 saves 2 %. */
+TEST(a_host_made_of_its_ranks_has_their_common_saving) {
     static const tm_suspect suspects[] = {
         {.member = 14, .excess_ns = 5000, .p = 0.0005, .throughout = true},
         {.member = 12, .excess_ns = 3000, .p = 0.0005, .throughout = true},
@@ -342,26 +342,31 @@ TEST(a_host_made_of_its_ranks_keeps_the_place_of_their_saving) {
         add_rowf(&tables, "whatif.item", "what=rank name=%d saved_pct=%d", rank, rank < 14 ? 9 : 2);
         add_rowf(&tables, "whatif.item", "what=plan name=%d saved_pct=%d", rank,
                  rank < 14 ? 9 * (rank - 11) : 20);
+        add_rowf(&tables, "job.rank", "rank=%d host=h%d", rank, rank < 14 ? 12 : 14);
     }
+    add_row(&tables, "whatif.item", "what=host name=h12 saved_pct=17");
     job j;
     tm_error err;
     tm_findings found = {.all = TM_VEC(tm_finding)};
     make_job(&j);
-    const tm_findings_input in = {
-        .suspects = suspects,
-        .n_suspects = 3,
-        .standings = &standing,
-        .n_standings = 1,
-        .blames = &j.blames,
-        .steps_ns = 100000,
-        .window_ns = 10000,
-        .matched_share = 1.0,
-        .fixes = {.items = tm_tables_find(&tables, "whatif.item"), .known = true, .sure = true}};
+    const tm_findings_input in = {.suspects = suspects,
+                                  .n_suspects = 3,
+                                  .standings = &standing,
+                                  .n_standings = 1,
+                                  .blames = &j.blames,
+                                  .steps_ns = 100000,
+                                  .window_ns = 10000,
+                                  .matched_share = 1.0,
+                                  .fixes = {.items = tm_tables_find(&tables, "whatif.item"),
+                                            .ranks = tm_tables_find(&tables, "job.rank"),
+                                            .known = true,
+                                            .sure = true}};
     assert_ok(tm_findings_find(&in, &found, &err));
     const tm_finding *f = found.all.data;
     assert_int_equal(found.all.n, 2);
     assert_int_equal(f[0].level, TM_CULPRIT_HOST);
     assert_int_equal(f[0].rank, 12);
+    assert_true(f[0].saved_pct == 17.0);
     assert_int_equal(f[1].rank, 14);
     tm_vec_free(&found.all);
     tm_tables_destroy(&tables);

@@ -541,10 +541,12 @@ static void after_kind(const topic *t, size_t lead, size_t item, char *out, size
         snprintf(out, size, "%s", names_nobody(t) ? plan : "");
         return;
     }
-    /* The word for the host or rank, not for the kind of work. */
-    const char *what = is_text(t->items, item, "what", "host") ? "host" : "rank";
-    const bool several = tm_table_cell(t->items, item, "ranks")->value.i > 1 && what[0] == 'r';
-    snprintf(whose, sizeof whose, "%s%s %.64s", what, several ? "s" : "",
+    /* words for the host or rank, not for the kind of work */
+    const bool several = tm_table_cell(t->items, item, "ranks")->value.i > 1;
+    snprintf(whose, sizeof whose, "%s %.64s",
+             is_text(t->items, item, "what", "host") ? "the ranks of"
+             : several                               ? "ranks"
+                                                     : "rank",
              tm_table_cell(t->items, item, "name")->value.text);
     if (saved_pct(t, item) >= TM_FIX_LEAST_PCT)
         named_text(t, item, whose, out, size);

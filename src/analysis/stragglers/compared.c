@@ -158,8 +158,11 @@ static tm_status test_group(const tm_collectives *all, const tm_own_time *own, s
     if (status == TM_OK) {
         int64_t *hosts = steps + rows, *stages = hosts + members;
         fill(all, own, &times, steps, hosts, stages);
-        tm_compared compared = {
-            &times, steps, hosts, stages, (double)all->n_compared / (double)members, NULL};
+        tm_compared compared = {.stretches = &times,
+                                .steps = steps,
+                                .hosts = hosts,
+                                .stages = stages,
+                                .n_tests = (double)all->n_compared / (double)members};
         status = tm_suspects_find(&compared, &suspects, &standings, err);
     }
     /* The number only identifies the group. Its sign and size mean nothing. */
@@ -349,7 +352,12 @@ static tm_status find_in_works(const works_range *r, tm_own_times *times, tm_vec
             status = find_excess(r, times, excess, err);
             status = status == TM_OK ? scale_by_stage(r, times, excess, err) : status;
         }
-        const tm_compared compared = {times, steps, hosts, NULL, r->n_tests, r->orders};
+        const tm_compared compared = {.stretches = times,
+                                      .steps = steps,
+                                      .hosts = hosts,
+                                      .n_tests = r->n_tests,
+                                      .hosts_only = r->kind == TM_WORKS_CALL,
+                                      .orders = r->orders};
         if (status == TM_OK && times->n_rows > 0)
             status = tm_suspects_find(&compared, suspects, standings, err);
         /* Unexplained starts (TM_WORKS_LAG) need not be steady, because a rank's share of the data
@@ -484,9 +492,7 @@ static tm_status add_works(const tm_works *works, tm_orders *orders, tm_tables *
         r = (works_range){works, 0, n, r.kind, stages ? WAY_STAGES : WAY_STEPS, of_kind, orders};
         TM_TRY(test_works(&r, tables, err));
     }
-    /* Calls are compared only between hosts, so hosts get the whole significance level of this
-     * test. */
-    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, TM_HOSTS_SHARE / CALLS_SHARE, orders};
+    r = (works_range){works, 0, n, TM_WORKS_CALL, WAY_PARTS, 1.0 / CALLS_SHARE, orders};
     return calls ? test_works(&r, tables, err) : TM_OK;
 }
 

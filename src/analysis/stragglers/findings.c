@@ -162,7 +162,11 @@ static tm_finding merged(const tm_findings_input *in, const tm_vec *all, size_t 
     out.place = first;
     out.n_members = end - first;
     out.excess_ns = n > 0 ? tm_median_any(excess, n) : 0;
-    out.saved_pct = saved;
+    /* the ranks of a host may be equally late, so that fixing one of them saves little */
+    const double together = out.level == TM_CULPRIT_HOST && saved == saved
+                                ? tm_fixes_of_host(&in->fixes, out.rank)
+                                : 0.0;
+    out.saved_pct = together > 0.0 ? together : saved;
     return out;
 }
 

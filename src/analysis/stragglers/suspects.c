@@ -456,11 +456,16 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
     return status;
 }
 
+/* Returns the hosts' share of the significance level. */
+static double share_of_hosts(const tm_compared *c, size_t n_hosts) {
+    return c->hosts_only ? 1.0 : (double)n_hosts / (double)(n_hosts + c->stretches->n);
+}
+
 static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
                             tm_vec *suspects, tm_error *err) {
     level hosts = {.hosts = true,
                    .chance = {.orders = c->orders ? &c->orders[1] : NULL},
-                   .n_tests = c->n_tests / TM_HOSTS_SHARE,
+                   .n_tests = c->n_tests / share_of_hosts(c, medians->n),
                    .least = EXCESS_LEAST};
     size_t first = suspects->n;
     tm_status status = open_level(medians, c->steps, &hosts, err);
@@ -478,15 +483,15 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
                    .n_tests = compared->n_tests,
                    .least = EXCESS_LEAST};
     tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
-    if (medians.n > 0)
-        ranks.n_tests /= 1.0 - TM_HOSTS_SHARE;
+    if (medians.n > 0 && !compared->hosts_only)
+        ranks.n_tests /= 1.0 - share_of_hosts(compared, medians.n);
     if (status == TM_OK)
         status = open_level(compared->stretches, compared->steps, &ranks, err);
     if (status == TM_OK)
         status = keep_standings(&ranks, standings, err);
     if (status == TM_OK && medians.n > 0)
         status = find_hosts(compared, &medians, &ranks, suspects, err);
-    if (status == TM_OK)
+    if (status == TM_OK && !compared->hosts_only)
         status = test_level(&ranks, suspects, err);
     close_level(&ranks);
     tm_own_times_free(&medians);
@@ -531,7 +536,8 @@ static tm_status find_in_stage(const tm_compared *c, size_t first, double n_test
         }
         memcpy(own.from, all->from, all->n_rows * sizeof *own.from);
         memcpy(own.to, all->to, all->n_rows * sizeof *own.to);
-        tm_compared compared = {&own, c->steps, hosts, NULL, n_tests, NULL};
+        tm_compared compared = {
+            .stretches = &own, .steps = c->steps, .hosts = hosts, .n_tests = n_tests};
         status = find_among(&compared, suspects, standings, err);
     }
     tm_own_times_free(&own);

@@ -11,10 +11,6 @@
 /** Maximum p of a confident finding. */
 #define TM_CHANCE_SURE 0.001
 
-/** Share of TM_CHANCE_MOST for hosts. Ranks get the rest. Hosts need little, because they are few,
- * and each is the median of several ranks, so slow hosts stand out clearly. */
-#define TM_HOSTS_SHARE 0.05
-
 /** A member that takes longer than chance explains. */
 typedef struct tm_suspect {
     int64_t member;   /* rank; for a host, its lowest rank in the group */
@@ -65,6 +61,7 @@ typedef struct tm_compared {
     const int64_t *stages; /* [n] pipeline stage of each member; -1: none */
     /* members in all groups of the job / members in this group */
     double n_tests;
+    bool hosts_only;          /* only suspect hosts are wanted */
     struct tm_orders *orders; /* [2] caches of random orders, for tests of members and for tests of
                                  hosts; NULL: no caches */
 } tm_compared;
@@ -81,10 +78,10 @@ typedef struct tm_compared {
  * doubled, because the length of a block is an estimate.
  *
  * If the group has several hosts with several ranks each, hosts are tested before ranks. The value
- * of a host is the median of its ranks. The test of hosts gets a twentieth of the 1 %, and the test
- * of ranks gets the rest. A host is a suspect only if its ranks are late together: 80 % of them
- * have at least half of their median excess, and none has more than 3 times as much. The ranks of a
- * suspect host leave the test of ranks.
+ * of a host is the median of its ranks. Each host has the same share of the 1 % as
+ * each rank. If only hosts are wanted, they get all of it. A host is a suspect only if its ranks
+ * are late together: 80 % of them have at least half of their median excess, and none has more than
+ * 3 times as much. The ranks of a suspect host leave the test of ranks.
  *
  * Stages of a pipeline do different work, so ranks of different stages cannot be exchanged. First,
  * members are compared within their stage. Then stages are compared. All members of a suspect stage
