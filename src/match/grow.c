@@ -10,6 +10,11 @@
  * is compared only with the groups found so far. */
 enum { FEW = 160 };
 
+/* Evidence [bits] with which one pair of clusters proves any clock offset. For each of up to
+ * FEW^2 / 2 pairs, about 3,000 offsets are tried (shift.h). So chance reaches 32 bits once in 30
+ * jobs of that size, and once in 10^6 jobs of two clusters. */
+static const double proof_bits = 32.0;
+
 /* The clock offset between two slots. It comes from a join of two clusters of these slots. */
 typedef struct tie {
     int64_t from, to;
@@ -114,7 +119,8 @@ static bool may_join(const garden *g, size_t i, size_t j) {
         if (same_slots(&back, &ties[k]))
             return agree(&back, &ties[k]);
     }
-    return llabs(link_test->offset_ns) <= g->growth->limit_ns || is_reported_again(g, i, j);
+    return llabs(link_test->offset_ns) <= g->growth->limit_ns || link_test->bits >= proof_bits ||
+           is_reported_again(g, i, j);
 }
 
 /* Finds the pair of clusters with the most evidence. Of several pairs with equal evidence, takes
