@@ -257,7 +257,7 @@ static tm_status make_graph(tm_replay_ranks *r, size_t i, const tm_pairs *pairs,
     const tm_graph_input *input;
     TM_TRY(tm_graph_inputs_at(&r->inputs, i, &input, err));
     tm_status status = tm_recorded_make(input, &r->base, &recorded, err);
-    if (status == TM_OK && (!recorded.streams || recorded.blind.n > 0))
+    if (status == TM_OK && (!recorded.streams || recorded.blind.n > 0 || recorded.graphs))
         status = tm_pairs_pick(input, pairs, &waits, err);
     if (status == TM_OK && recorded.streams)
         status = tm_recorded_waits(&recorded, &waits, err);

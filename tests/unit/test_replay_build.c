@@ -495,6 +495,39 @@ TEST(recorded_waits_are_for_all_that_the_stream_waits_for) {
     close_built(&b);
 }
 
+/* No call asks for the waits inside a graph: c starts 2 us after b, and d 2 us after c. They are
+ * inferred even if the trace records the other waits. y does not wait for x: they overlap. */
+TEST(waits_inside_a_graph_are_inferred) {
+    static const event_spec events[] = {CALL("cudaStreamWaitEvent", 0, 1, 9),
+                                        CALL("lx", 2, 1, 1),
+                                        WORK("x", 8, 12, 1, 7),
+                                        CALL("ly", 4, 1, 2),
+                                        WORK("y", 8, 12, 2, 20),
+                                        CALL("cudaGraphLaunch", 30, 5, 3),
+                                        WORK("b", 40, 20, 3, 7),
+                                        WORK("c", 62, 20, 3, 20),
+                                        WORK("d", 84, 10, 3, 7)};
+    tm_wait_attr reported = {
+        .stream = 20, .on_stream = 7, .record = TM_NO_EVENT, .kind = TM_WAIT_STREAM_WAIT};
+    built b;
+    tm_pairs pairs = TM_PAIRS();
+    tm_recorded recorded;
+    open_built(&b, events, COUNT(events));
+    const uint32_t c = index_of(&b.g, &b.input, "c");
+    const tm_part_wait expected[] = {{c, c - 1}, {c + 1, c}};
+    assert_ok(tm_pairs_scan(&b.input, &pairs, &b.g.err));
+    assert_ok(tm_pairs_pick(&b.input, &pairs, &b.waits, &b.g.err));
+    assert_int_equal(b.waits.n, COUNT(expected));
+    record_waits(&b, &reported, &events[0].name, 1, &recorded);
+    assert_true(recorded.graphs);
+    assert_ok(tm_recorded_waits(&recorded, &b.waits, &b.g.err));
+    assert_int_equal(b.waits.n, COUNT(expected));
+    assert_memory_equal(b.waits.data, expected, sizeof expected);
+    tm_recorded_free(&recorded);
+    tm_pairs_free(&pairs);
+    close_built(&b);
+}
+
 /* A kernel begins every 101 us. A launch is made every 10 us until 40 of 64 are queued. So the 45th
  * launch, at 440 us, is the first that waits: until 514 us, 4 us after the end of the 5th kernel,
  * 40 before its own. If kernels are shorter, the launch takes as long without waiting. Then come a

@@ -141,6 +141,13 @@ bool tm_warm_up_has(const tm_graph_input *input, const tm_part_event *event);
  * TM_NO_PART if no step has events. */
 uint32_t tm_warm_up_after(const tm_graph_input *input);
 
+/** Returns whether an event is part of a CUDA graph, and not its first event. (Events of one call
+ * are next to one another, because events are in the order of launches.) */
+static inline bool tm_graph_input_in_graph(const tm_graph_input *input, uint32_t event) {
+    const tm_part_event *e = (const tm_part_event *)input->events.data + event;
+    return event > 0 && e->call != TM_NO_PART && e[-1].call == e->call;
+}
+
 /** Returns a hash of an event's name and occurrence index. The hash is equal on all ranks that run
  * the same program. */
 uint64_t tm_graph_input_position(const tm_timeline *timeline, uint32_t row, uint32_t nth);

@@ -48,8 +48,11 @@ static bool list_streams(tm_recorded *r) {
         r->first[events[i].stream + 2]++;
     for (size_t k = 2; k < n_tracks + 2; k++)
         r->first[k] += r->first[k - 1];
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n; i++) {
         r->events[r->first[events[i].stream + 1]++] = i;
+        r->graphs = r->graphs || (tm_graph_input_in_graph(r->input, i) &&
+                                  events[i - 1].stream != events[i].stream);
+    }
     return true;
 }
 
@@ -237,10 +240,11 @@ static int by_event(const void *a, const void *b) {
     return (x->source > y->source) - (x->source < y->source);
 }
 
-/* Removes inferred waits. Keeps a wait only if its event is the first on the stream after a
- * recorded wait for a stream that the trace does not contain. */
-static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
+/* Removes inferred waits. Keeps a wait only if it is inside a CUDA graph, or if its event is the
+ * first on the stream after a recorded wait for a stream that the trace does not contain. */
+static bool keep_unrecorded(const tm_recorded *r, tm_vec *waits) {
     const tm_asked *v = r->blind.data;
+    const tm_part_event *events = r->input->events.data;
     tm_part_wait *w = waits->data;
     bool *wanted = calloc(r->input->events.n + 1, sizeof *wanted);
     size_t kept = 0;
@@ -252,7 +256,7 @@ static bool keep_blind(const tm_recorded *r, tm_vec *waits) {
             wanted[event] = true;
     }
     for (size_t i = 0; i < waits->n; i++)
-        if (wanted[w[i].event])
+        if (wanted[w[i].event] || events[w[i].event].call == events[w[i].source].call)
             w[kept++] = w[i];
     waits->n = kept;
     free(wanted);
@@ -276,7 +280,7 @@ static bool add_waits(const tm_recorded *r, const tm_asked *asked, tm_vec *waits
 
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) {
     const tm_asked *v = recorded->asked.data;
-    if (waits->n > 0 && !keep_blind(recorded, waits))
+    if (waits->n > 0 && !keep_unrecorded(recorded, waits))
         return tm_fail_memory(err);
     recorded->n_guessed = (int64_t)waits->n;
     for (size_t i = 0; i < recorded->asked.n; i++)

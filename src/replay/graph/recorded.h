@@ -28,7 +28,9 @@ typedef struct tm_recorded {
                        was told to wait for since */
     tm_vec blind;   /* vector of tm_asked: waits of streams for a stream that the trace does not
                        contain. Which event they waited for must be inferred */
-    bool streams;   /* `asked` contains waits of streams. Only waits in `blind` are then inferred */
+    bool streams; /* `asked` contains waits of streams. Only waits in `blind`, and those inside CUDA
+                     graphs, are then inferred */
+    bool graphs;  /* a CUDA graph has events on several tracks */
     int64_t n_guessed; /* number of inferred waits that tm_recorded_waits kept */
 } tm_recorded;
 
@@ -41,7 +43,8 @@ void tm_recorded_free(tm_recorded *recorded);
 /** Adds the recorded waits of streams to @p waits. Call this only if `streams` is set. TM_OK;
  * TM_ERR_FAULT.
  * @param waits  vector of tm_part_wait, with the waits that tm_pairs_pick inferred. Of these, only
- *               the waits that stand for a wait in `blind` are kept. */
+ *               the waits that stand for a wait in `blind`, and those inside CUDA graphs, are
+ *               kept. */
 tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err) TM_MUST_CHECK;
 
 /** Returns the wait that a host call requested; NULL if none is recorded. @p call is a row. */

@@ -25,6 +25,8 @@ typedef struct walk {
     size_t n_waits; /* number of calls so far that made a stream wait */
     /* owned; [n] for each stream: value of n_waits when the stream's latest event was launched */
     int64_t *seen;
+    bool asked;    /* a call may have asked for waits of the current event */
+    bool in_graph; /* the event can only have waited inside its CUDA graph */
 } walk;
 
 static bool walk_begin(walk *w, const tm_graph_input *input) {
@@ -40,22 +42,33 @@ static void walk_end(walk *w) {
     free(w->seen);
 }
 
-/* Advances to event i. Returns whether a call made a stream wait since the launch of the previous
- * event on the same stream. Also returns true if the rank has no calls that make a stream wait. */
+/* Advances to event i. Sets `asked` if a call made a stream wait since the launch of the previous
+ * event on the same stream. Returns whether the event may have waited. Without such a call, it may
+ * have waited inside its CUDA graph, or if the rank has no calls that make a stream wait. */
 static bool may_wait(walk *w, uint32_t i) {
     const tm_part_event *e = (const tm_part_event *)w->input->events.data + i;
     const tm_vec *waits = &w->input->stream_waits;
-    if (e->call == TM_NO_PART)
-        return false;
-    if (waits->n == 0)
-        return true;
+    w->asked = w->in_graph = false;
+    if (e->call == TM_NO_PART || waits->n == 0)
+        return e->call != TM_NO_PART;
     int64_t launch = ((const tm_part_call *)w->input->calls.data)[e->call].begin_ns;
     while (w->n_waits < waits->n &&
            ((const tm_part_pause *)waits->data)[w->n_waits].begin_ns <= launch)
         w->n_waits++;
-    bool any = (int64_t)w->n_waits > w->seen[e->stream];
+    w->asked = (int64_t)w->n_waits > w->seen[e->stream];
+    w->in_graph = !w->asked && tm_graph_input_in_graph(w->input, i);
     w->seen[e->stream] = (int64_t)w->n_waits;
-    return any;
+    return w->asked || w->in_graph;
+}
+
+/* Returns the event that was launched on a stream @p back events before event i; TM_NO_PART if
+ * event i cannot have waited for it or for an earlier one. */
+static uint32_t event_before(const walk *w, const stream *launched, size_t back, uint32_t i) {
+    const tm_part_event *events = w->input->events.data;
+    if (back > launched->n || back > BACK)
+        return TM_NO_PART;
+    const uint32_t u = launched->latest[(launched->n - back) % RING];
+    return w->in_graph && events[u].call != events[i].call ? TM_NO_PART : u;
 }
 
 static void walk_on(walk *w, uint32_t i) {
@@ -80,13 +93,13 @@ static bool is_tight(const tm_graph_input *d, const tm_part_event *u, const tm_p
     return idle && v->begin_ns >= u->end_ns && v->begin_ns <= u->end_ns + TIGHT_NS;
 }
 
-static bool scan_stream(const tm_graph_input *d, const stream *launched, uint32_t i,
-                        tm_pairs *pairs) {
+static bool scan_stream(const walk *w, const stream *launched, uint32_t i, tm_pairs *pairs) {
+    const tm_graph_input *d = w->input;
     const tm_part_event *events = d->events.data;
-    for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = launched->latest[(launched->n - back) % RING];
+    uint32_t u;
+    for (size_t back = 1; (u = event_before(w, launched, back, i)) != TM_NO_PART; back++) {
         bool broken = events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS;
-        bool tight = !broken && d->stream_waits.n == 0 && is_tight(d, &events[u], &events[i]);
+        bool tight = !broken && !w->asked && is_tight(d, &events[u], &events[i]);
         if (!broken && !tight)
             continue;
         uint64_t key = pair_key(d, u, i);
@@ -104,7 +117,7 @@ tm_status tm_pairs_scan(const tm_graph_input *input, tm_pairs *pairs, tm_error *
         bool may = may_wait(&w, i);
         for (size_t k = 0; k < w.n && ok && may; k++)
             if (k != events[i].stream)
-                ok = scan_stream(input, &w.streams[k], i, pairs);
+                ok = scan_stream(&w, &w.streams[k], i, pairs);
         walk_on(&w, i);
     }
     walk_end(&w);
@@ -113,17 +126,18 @@ tm_status tm_pairs_scan(const tm_graph_input *input, tm_pairs *pairs, tm_error *
 
 /* Returns the latest event of a stream for which event i can have waited; TM_NO_PART if there is
  * none. */
-static uint32_t pick_of_stream(const tm_graph_input *d, const stream *launched, uint32_t i,
+static uint32_t pick_of_stream(const walk *w, const stream *launched, uint32_t i,
                                const tm_pairs *pairs) {
+    const tm_graph_input *d = w->input;
     const tm_part_event *events = d->events.data;
-    for (size_t back = 1; back <= launched->n && back <= BACK; back++) {
-        uint32_t u = launched->latest[(launched->n - back) % RING];
+    uint32_t u;
+    for (size_t back = 1; (u = event_before(w, launched, back, i)) != TM_NO_PART; back++) {
         if (events[u].end_ns > events[i].begin_ns + TM_PAIR_SLACK_NS)
             continue;
         uint64_t key = pair_key(d, u, i);
         if (tm_keys_find(&pairs->broken, &key) != TM_NO_KEY)
             continue;
-        if (d->stream_waits.n > 0 || tm_keys_find(&pairs->tight, &key) != TM_NO_KEY)
+        if (w->asked || tm_keys_find(&pairs->tight, &key) != TM_NO_KEY)
             return u;
     }
     return TM_NO_PART;
@@ -139,7 +153,7 @@ tm_status tm_pairs_pick(const tm_graph_input *input, const tm_pairs *pairs, tm_v
         for (size_t k = 0; k < w.n && ok && may; k++) {
             if (k == events[i].stream)
                 continue;
-            const tm_part_wait wait = {i, pick_of_stream(input, &w.streams[k], i, pairs)};
+            const tm_part_wait wait = {i, pick_of_stream(&w, &w.streams[k], i, pairs)};
             ok = wait.source == TM_NO_PART || tm_vec_append(waits, &wait, 1);
         }
         walk_on(&w, i);

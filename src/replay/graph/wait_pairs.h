@@ -39,8 +39,9 @@ tm_status tm_pairs_scan(const tm_graph_input *input, tm_pairs *pairs, tm_error *
  * that was launched before the waiting event, that had ended when the waiting event started, and
  * whose pair is not in `broken`.
  *
- * If the rank has no calls that make a stream wait, each event may have waited. The pair must then
- * also be in `tight`.
+ * If the rank has no calls that make a stream wait, each event may have waited. An event of a CUDA
+ * graph may always have waited for other events of the graph, because no call asks for such waits.
+ * The pair must then also be in `tight`.
  * @param pairs  pairs of all ranks
  * @param waits  vector of tm_part_wait to which the waits are appended, ascending in event
  * @return       TM_OK; TM_ERR_FAULT
