@@ -102,7 +102,7 @@ enum {
     {                                                                                              \
         "bottleneck", TM_TEXT, "",                                                                 \
             "Part that takes the most time: compute, collectives, input, output, "                 \
-            "device_to_device, offload, launch, compilation, host or other."                       \
+            "device_to_device, offload, launch, compilation, host or other. Null without steps."   \
     }
 
 enum { S_RANK, S_STEP, S_TIMES, S_SLOW = S_TIMES + N_TIMES, S_OVER, N_STEP_COLUMNS };
@@ -233,7 +233,8 @@ static tm_status set_times(tm_table *table, tm_cell *cells, const tm_xla_parts *
     tm_cell_set_int(&cells[T_INPUT], input_of(parts));
     tm_cell_set_ratio(&cells[T_INPUT_PCT], 100, input_of(parts), step_ns);
     tm_cell_set_ratio(&cells[T_OUTPUT_PCT], 100, parts[TM_XLA_OUTPUT], step_ns);
-    return tm_table_set_text(table, &cells[T_BOTTLENECK], bottleneck_of(parts), err);
+    return tm_table_set_text(table, &cells[T_BOTTLENECK], step_ns > 0 ? bottleneck_of(parts) : NULL,
+                             err);
 }
 
 static tm_status add_steps(const tm_timeline *timeline, const tm_xla_parts *reported,

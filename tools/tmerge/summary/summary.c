@@ -567,11 +567,11 @@ static void print_odd_steps(const tm_table *steps, const tm_colors *colors) {
     end_ranks(odd, colors);
 }
 
-/* Prints the ranks without steps, if other ranks have steps. */
-static void print_without_steps(const tm_table *ranks, const tm_colors *colors) {
+static void print_ranks_without_steps(const tm_table *ranks, const tm_colors *colors) {
     int n = 0;
-    for (size_t row = 0; row < ranks->n_rows; row++)
-        if (number(ranks, row, "steps") == 0 && sum_column(ranks, "steps") > 0)
+    for (size_t row = sum_column(ranks, "steps") > 0 ? 0 : ranks->n_rows; row < ranks->n_rows;
+         row++)
+        if (number(ranks, row, "steps") == 0)
             print_one_more("! no steps are marked on these ranks, so figures by step lack them:",
                            number(ranks, row, "rank"), &n, colors);
     end_ranks(n, colors);
@@ -791,7 +791,7 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     print_missing(loaded, tables, colors);
     print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
-    print_without_steps(tm_tables_find(tables, "overview.rank"), colors);
+    print_ranks_without_steps(tm_tables_find(tables, "overview.rank"), colors);
     print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);
     print_diagnostics(tables, colors);
     print_left_out(tables, colors);
