@@ -161,6 +161,10 @@ typedef struct tm_format {
      * @p path. If so, @p path is left out. */
     bool (*is_covered)(const char *path, const char *other);
 
+    /** Returns whether a file that is no trace was written next to the trace @p other by a tool
+     * that shows such traces. If so, @p path is left out. */
+    bool (*is_result)(const char *path, const char *other);
+
     const tm_converter *converter; /* converts a profiler's reports to this format; NULL: the
                                       profiler has no reports */
 

@@ -285,6 +285,19 @@ static const char *covering(const tm_loader *l, size_t i, const tm_format *forma
     return NULL;
 }
 
+/* Returns the path of another input that a tool read to write this input, which is no trace; NULL
+ * if there is none. */
+static const char *result_of(const tm_loader *l, size_t i) {
+    const tm_input *inputs = l->options->inputs;
+    size_t n;
+    const tm_format *const *formats = tm_formats(&n);
+    for (size_t f = 0; f < n; f++)
+        for (size_t k = 0; k < l->options->n_inputs && formats[f]->is_result; k++)
+            if (k != i && formats[f]->is_result(inputs[i].path, inputs[k].path))
+                return inputs[k].path;
+    return NULL;
+}
+
 static tm_status leave_covered(tm_loader *l, size_t i, const char *other, tm_error *err) {
     char text[TM_MESSAGE_MAX];
     snprintf(text, sizeof text, "%s, of the same recording, is read instead", other);
@@ -305,6 +318,8 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
         return pass_over(l, i, found, err);
     tm_status status = tm_file_sniff(tm_loader_file(l, i), &info, err);
     const char *other = status == TM_OK && info.format ? covering(l, i, info.format) : NULL;
+    if (status == TM_OK && info.kind == TM_FILE_OTHER && !input->from_folder)
+        other = result_of(l, i);
     if (other)
         status = leave_covered(l, i, other, err);
     else if (status == TM_OK && info.kind == TM_FILE_TRACE)
@@ -314,7 +329,7 @@ static tm_status sniff_one(tm_loader *l, size_t i, tm_vec *found, tm_error *err)
     else if (status == TM_OK && info.kind == TM_FILE_PAGE)
         status =
             tm_entries_leave_out(l->left_out, input->path, "page", "a page that tmerge wrote", err);
-    else if ((status == TM_OK && info.kind != TM_FILE_TRACE) || foreign) {
+    else if ((status == TM_OK && info.kind != TM_FILE_TRACE && !other) || foreign) {
         const tm_converter *report = l->exports.paths[i] ? NULL : tm_converter_of(input->path);
         char advice[TM_MESSAGE_MAX];
         if (report)

@@ -330,6 +330,15 @@ def test_a_folder_of_the_profiler_is_one_run():
                '2026_01_02; name one of them')
 
 
+def test_results_of_xprof_beside_a_profile_are_left_out():
+    put('run/node7.xplane.pb', one_gpu())
+    put('run/ALL_HOSTS.op_stats_v2.pb', field(1, field(1, 'node') + field(2, 'MatMul')))
+    tmerge('run/ALL_HOSTS.op_stats_v2.pb', 'run/node7.xplane.pb', '-o', 'tmerge.h5').expect(0)
+    row, = rows('tmerge.h5', 'job.left_out')
+    equal((os.path.basename(row['source']), row['reason']), ('ALL_HOSTS.op_stats_v2.pb', 'covered'))
+    tmerge('run/ALL_HOSTS.op_stats_v2.pb', '-o', 'x.h5').expect(3)
+
+
 def test_damage_is_an_error_with_its_byte():
     whole = one_gpu()
     put('cut.xplane.pb', whole[:-20])

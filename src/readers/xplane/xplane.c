@@ -1,4 +1,5 @@
 /* Reads profiles of TensorFlow and JAX: *.xplane.pb, an XSpace as a protocol buffer. */
+#include "base/letters.h"
 #include "readers/formats.h"
 #include "readers/xplane/gpu/xplane_gpu.h"
 #include "readers/xplane/host/xplane_cpu.h"
@@ -157,6 +158,15 @@ static tm_status xplane_read(tm_source *source, tm_names *names, tm_trace *out, 
     return xplane_read_unit(source, NULL, names, out, err);
 }
 
+/* XProf writes its results, such as ALL_HOSTS.op_stats_v2.pb, next to the profile. */
+static bool xplane_is_result(const char *path, const char *other) {
+    const char *slash = strrchr(path, '/'), *there = strrchr(other, '/');
+    const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
+    const size_t size = strlen(path), size_there = strlen(other);
+    return tm_ends_with(path, size, ".pb") && tm_ends_with(other, size_there, ".xplane.pb") &&
+           (there ? (size_t)(there - other) + 1 : 0) == folder && memcmp(path, other, folder) == 0;
+}
+
 /* Where profiles are, relative to the log folder, or to a folder between the log folder and a
  * run. */
 static const char *const in_folders[] = {"plugins/profile/*/*", "profile/*/*.xplane.pb*",
@@ -177,4 +187,5 @@ const tm_format tm_format_xplane = {
     .read = xplane_read,
     .list_units = tm_xplane_list_units,
     .read_unit = xplane_read_unit,
+    .is_result = xplane_is_result,
 };
