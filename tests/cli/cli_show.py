@@ -523,6 +523,11 @@ def test_one_rank_alone_says_what_it_can():
         out = merged('rank0.json', env={'COLUMNS': '200'}).out
         contains(out, ', 1 step of 200.0 us (40.0 us replayed), ')
         has_line(out, re.escape(f"One rank: 160.0 us of the step's 200.0 us (80.0 %) is {where}") + '$')
+    # Both lengths are said if the replayed one is over 5 % of 200 us, i.e. 10 us, shorter.
+    for at, says in ((11, '200.0 us (189.0 us replayed)'), (9, '191.0 us')):
+        put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 0, 200), kernel('gemm', at, 200 - at, correlation=7),
+                                 event('cudaLaunchKernel', 'cuda_runtime', 5, 2, correlation=7)], 0))
+        contains(merged('rank0.json', env={'COLUMNS': '200'}).out, f', 1 step of {says}, ')
     # The steps take 150 us on average. The second has no GPU work, and the first 190 us from the start of its kernel.
     put('rank0.json', trace([event('ProfilerStep#1', 'user_annotation', 0, 200), kernel('gemm', 10, 190, correlation=7),
                              event('cudaLaunchKernel', 'cuda_runtime', 5, 2, correlation=7),

@@ -57,9 +57,10 @@ static bool is_far(int64_t ns, int64_t mean_ns, double share) {
 }
 
 /* Writes the length of a step, which is the mean over the replayed steps: " of 42.1 ms". Savings
- * are percentages of this length. If the mean time from one step mark to the next is much longer,
- * or differs much and some steps are not replayed, writes both: " of 450.0 us (40.0 us replayed)".
- * If the median step differs much from the mean, writes " of 6.43 ms (mean; median 3.11 ms)". */
+ * are percentages of this length. If over 5 % of the mean time from one step mark to the next is
+ * not replayed, or it differs much and some steps are not replayed, writes both: " of 450.0 us
+ * (40.0 us replayed)". If the median step differs much from the mean, writes " of 6.43 ms (mean;
+ * median 3.11 ms)". */
 static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const tm_table *steps = tm_tables_find(tables, "whatif.step");
     const int64_t mean = number(tm_tables_find(tables, "whatif.job"), 0, "step_ns");
@@ -75,7 +76,7 @@ static void write_lengths(const tm_tables *tables, char *out, size_t size) {
     const int64_t marked = number(tm_tables_find(tables, "overview.job"), 0, "mean_step_ns");
     const bool lacks =
         (int64_t)steps->n_rows < number(tm_tables_find(tables, "job.job"), 0, "steps");
-    const bool partly = (marked > mean && is_far(mean, marked, 0.25)) ||
+    const bool partly = (marked > mean && is_far(mean, marked, 0.05)) ||
                         (marked > 0 && lacks && is_far(mean, marked, 0.1));
     tm_shown_durations((const int64_t[]){partly ? marked : mean, partly ? mean : median}, 2, times);
     snprintf(out, size, " of %s", times[0].text);
