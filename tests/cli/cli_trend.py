@@ -56,6 +56,8 @@ def test_the_mean_counts_if_every_fourth_step_is_longer():
     text = tmerge('trend', *stores).expect(0).out
     contains(text, 'fourth.h5 (mean 125.0 us)\n')
     contains(text, 'since the one before: +25.0 % by the mean (chance 0.0 %), higher\n')
+    text = tmerge('trend', *stores, stores[0]).expect(0).out
+    contains(text, 'since the first: +0.0 % in the usual step (chance 0.0 %), same\n')
     contains(tmerge('gate', *stores, '--max=step=-5%').expect(0).out,
              'pass      step +25.00 % by the mean (at most 5 % lower, any increase; noise')
 

@@ -20,24 +20,32 @@ static bool is_mean(const tm_cell *over_steps) {
     return !over_steps->null && strncmp(over_steps->value.text, "mean", 4) == 0;
 }
 
+/* Returns whether a value differs from the mean over all steps by 1 %. */
+static bool is_off(const tm_cell *value, const tm_cell *mean) {
+    return !value->null && !mean->null &&
+           fabs(mean->value.r - value->value.r) > 0.01 * fabs(value->value.r);
+}
+
 /* The rows of a figure in row @p i: adjacent, and the first has 1 in the column "place". */
 typedef struct figure_rows {
     tm_shown_unit unit; /* suits all values */
-    bool by_mean;       /* whether a change is that of the mean over all steps */
+    bool means;         /* whether means are shown, too, because a change is that of the mean over
+                           all steps, or because a mean differs from the usual step */
 } figure_rows;
 
 static figure_rows look_over(const tm_table *rows, size_t i) {
     tm_shown_range range = TM_SHOWN_RANGE;
-    bool by_mean = false;
+    bool means = false;
     while (i > 0 && tm_table_cell(rows, i, "place")->value.i > 1)
         i--;
     do {
         const tm_cell *value = tm_table_cell(rows, i, "value");
         tm_shown_widen(&range, value->null ? 0.0 : value->value.r);
-        by_mean = by_mean || is_mean(tm_table_cell(rows, i, "over_steps")) ||
-                  is_mean(tm_table_cell(rows, i, "first_over_steps"));
+        means = means || is_off(value, tm_table_cell(rows, i, "mean")) ||
+                is_mean(tm_table_cell(rows, i, "over_steps")) ||
+                is_mean(tm_table_cell(rows, i, "first_over_steps"));
     } while (++i < rows->n_rows && tm_table_cell(rows, i, "place")->value.i > 1);
-    return (figure_rows){tm_shown_unit_of(range), by_mean};
+    return (figure_rows){tm_shown_unit_of(range), means};
 }
 
 /* Writes a value in its unit; "-" if it is null. */
@@ -53,12 +61,6 @@ static void show_value(const tm_cell *value, const char *unit, tm_shown_unit of_
                  unit);
 }
 
-/* Returns whether a value differs from the mean over all steps by 1 %. */
-static bool is_off(const tm_cell *value, const tm_cell *mean) {
-    return !value->null && !mean->null &&
-           fabs(mean->value.r - value->value.r) > 0.01 * fabs(value->value.r);
-}
-
 /* Prints "  4.25 ms  run.h5". If the mean matters, prints "  4.25 ms  run.h5 (mean 5.16 ms)". */
 static void print_value(const tm_table *rows, size_t i) {
     char text[64], mean[64];
@@ -70,7 +72,7 @@ static void print_value(const tm_table *rows, size_t i) {
     show_value(value, word, figure.unit, text, sizeof text);
     show_value(of_all, word, figure.unit, mean, sizeof mean);
     printf("  %12s  %s", text, tm_table_cell(rows, i, "store")->value.text);
-    if (figure.by_mean || is_off(value, of_all))
+    if (figure.means)
         printf(" (mean %s)", mean);
     puts("");
 }
@@ -80,7 +82,8 @@ typedef struct change_columns {
     const char *since, *change_column, *noise_column, *verdict_column, *over_steps_column;
 } change_columns;
 
-/* Prints "since the first: +2.1 % (chance 0.4 %), higher". */
+/* Prints "since the first: +2.1 % (chance 0.4 %), higher". If means are shown, too, says what
+ * changed. */
 static void print_change(const tm_table *rows, size_t i, const change_columns *columns) {
     const tm_cell *change = tm_table_cell(rows, i, columns->change_column);
     const tm_cell *noise = tm_table_cell(rows, i, columns->noise_column);
@@ -88,9 +91,13 @@ static void print_change(const tm_table *rows, size_t i, const change_columns *c
     if (verdict->null)
         return;
     printf("                since the %s: ", columns->since);
+    const tm_cell *over_steps = tm_table_cell(rows, i, columns->over_steps_column);
+    const bool means = !over_steps->null && look_over(rows, i).means;
     if (!change->null)
         printf("%+.1f %%%s", change->value.r,
-               is_mean(tm_table_cell(rows, i, columns->over_steps_column)) ? " by the mean" : "");
+               is_mean(over_steps) ? " by the mean"
+               : means             ? " in the usual step"
+                                   : "");
     if (!noise->null)
         printf(" (chance %.1f %%)", noise->value.r);
     printf("%s%s\n", change->null ? "" : ", ", verdict->value.text);
