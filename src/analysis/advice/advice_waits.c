@@ -453,20 +453,27 @@ static const char *leading_host_work(const tm_facts *f) {
     return NULL;
 }
 
-/* Writes advice if no rank is named and less host work would save most: look at the hosts, and at
- * the ranks with most of this work. */
+/* Writes advice if no rank is named and less host work would save most. The saving is that of all
+ * hosts, so the text is about all hosts unless fixing the ranks of the plan saves nearly as
+ * much. */
 static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
+    const double nearly = 0.9;
     const bool event = tm_facts_verdict_is(f, "event");
     const char *ranks = tm_savings_ranks(f->tables);
-    const double saved = tm_fixes_saved_pct(tm_tables_find(f->tables, "whatif.item"),
-                                            tm_savings_lead(f->tables).kind);
-    const char *call = tm_facts_host_in_gaps(f, "host_work", tm_savings_plan(f->tables));
-    char whose[160] = "", inside[128] = "";
+    const tm_table *items = tm_tables_find(f->tables, "whatif.item");
+    const double saved = tm_fixes_saved_pct(items, tm_savings_lead(f->tables).kind);
+    const size_t plan = tm_savings_plan(f->tables);
+    const bool several = strchr(ranks, ',') != NULL;
+    const bool all = !*ranks || tm_fixes_saved_pct(items, plan) < nearly * saved;
+    const char *call = tm_facts_host_in_gaps(f, "host_work", plan);
+    char whose[128] = "", inside[128] = "";
     /* `saved` also counts waits during computation, because they delay later work */
     out->measure = fmax(out->measure, saved);
     out->cost_ns = out->cost_ns > 0 ? out->cost_ns : 0;
     if (*ranks)
-        snprintf(whose, sizeof whose, " of rank%s %.120s", strchr(ranks, ',') ? "s" : "", ranks);
+        snprintf(whose, sizeof whose, "%s%s of rank%s %.96s",
+                 all ? ", first the host" : " the host", several ? "s" : "", several ? "s" : "",
+                 ranks);
     if (call && *call)
         snprintf(inside, sizeof inside, ", in the longest gaps mostly in \"%.80s%s\"", call,
                  strlen(call) > 80 ? "..." : "");
@@ -474,10 +481,9 @@ static void look_at_hosts(const tm_facts *f, const char *kind, tm_advice *out) {
     out->limit = kind;
     snprintf(
         out->text, sizeof out->text,
-        "Look at what the host%s%s %s between launches%s (tmerge show idle.gap)%s: %sgarbage "
+        "Look at what%s %s between launches%s%s (tmerge show idle.gap)%s: %sgarbage "
         "collection, logging.%s",
-        strchr(whose, ',') || !*ranks ? "s" : "", whose,
-        strchr(whose, ',') || !*ranks ? "do" : "does", inside,
+        all ? " the hosts" : whose, all || several ? "do" : "does", all ? whose : "", inside,
         event ? ", especially before the operations with the most waiting (tmerge show collectives)"
               : "",
         f->trains ? "data loading, checkpoints, " : "",

@@ -51,11 +51,18 @@ bool tm_facts_is_pod_row(const tm_facts *f, size_t row, const char *host) {
     return tm_facts_has_steps(f, tm_table_cell(ranks, row, "rank")->value.i);
 }
 
-int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
+/* Sums a column over the counted rows of pod.rank, except the row of rank @p but (-1: none). */
+static int64_t sum_but(const tm_facts *f, const char *column, int64_t but) {
+    const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     int64_t sum = 0;
-    for (size_t i = 0; i < tm_tables_find(f->tables, "pod.rank")->n_rows; i++)
-        sum += tm_facts_is_pod_row(f, i, NULL) ? tm_facts_int(f, "pod.rank", i, column) : 0;
+    for (size_t i = 0; i < ranks->n_rows; i++)
+        if (tm_facts_is_pod_row(f, i, NULL) && tm_table_cell(ranks, i, "rank")->value.i != but)
+            sum += tm_facts_int(f, "pod.rank", i, column);
     return sum;
+}
+
+int64_t tm_facts_sum_pod(const tm_facts *f, const char *column) {
+    return sum_but(f, column, -1);
 }
 
 bool tm_facts_pod_has(const tm_facts *f, const char *column) {
@@ -94,20 +101,20 @@ double tm_facts_bits(const tm_facts *f) {
 
 /* A duration and its share of the steps, as texts. */
 typedef struct spent {
-    char share[32], time[TM_ADVICE_TIME];
-    const char *whole;
+    char share[32], time[TM_ADVICE_TIME], whole[64];
 } spent;
 
-/* Sets cost and measure from the time @p ns, a sum over the counted rows of pod.rank
- * (tm_facts_is_pod_row). */
-static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
+/* Sets cost and measure from the time @p ns of all ranks except @p but (see sum_but). */
+static spent spend_but(const tm_facts *f, int64_t ns, int64_t but, tm_advice *out) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     tm_rank_text text = tm_rank_text_begin(out->ranks);
-    spent found = {.whole = tm_facts_whole(f)};
+    spent found = {.whole = ""};
     int64_t n = 0;
     ns = ns > 0 ? ns : 0;
+    snprintf(found.whole, sizeof found.whole, "%s%s", tm_facts_whole(f),
+             but >= 0 ? " of the other ranks" : "");
     for (size_t i = 0; i < ranks->n_rows; i++)
-        if (tm_facts_is_pod_row(f, i, NULL)) {
+        if (tm_facts_is_pod_row(f, i, NULL) && tm_table_cell(ranks, i, "rank")->value.i != but) {
             n++;
             tm_rank_text_add(&text, tm_table_cell(ranks, i, "rank")->value.i);
         }
@@ -116,12 +123,23 @@ static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
         return found;
     out->cost_ns = ns;
     out->n_lost = n < f->n_gpu ? n : 0;
-    out->measure = tm_facts_percent(ns, tm_facts_sum_pod(f, "step_ns"));
+    out->measure = tm_facts_percent(ns, sum_but(f, "step_ns", but));
     char time[24];
     tm_shown_duration(ns / n, time, sizeof time);
     snprintf(found.time, sizeof found.time, "%s%s", time, n > 1 ? " a rank" : "");
     snprintf(found.share, sizeof found.share, "%s", tm_shown_percent(out->measure, 1).text);
     return found;
+}
+
+static spent spend(const tm_facts *f, int64_t ns, tm_advice *out) {
+    return spend_but(f, ns, -1, out);
+}
+
+/* Like spend, for time in which the host keeps its GPUs idle, beyond @p explained_ns. Leaves out
+ * the straggler, because its own item explains why its GPUs idle. */
+static spent spend_idle(const tm_facts *f, const char *column, int64_t explained_ns,
+                        tm_advice *out) {
+    return spend_but(f, sum_but(f, column, f->straggler) - explained_ns, f->straggler, out);
 }
 
 /* Last sentences of the evidence: XProf's bounds, which differ from those of the guides. */
@@ -140,7 +158,7 @@ static const char *bounds_3_15(const tm_facts *f, const char *of_tpus) {
 /* Gaps between small kernels do not count, because they have their own item. */
 void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
     bool feeds = tm_tables_find(f->tables, "pipeline.stage")->n_rows > 0;
-    spent s = spend(f, tm_facts_sum_pod(f, "launch_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
+    spent s = spend_idle(f, "launch_ns", f->costs[TM_RULE_SMALL_KERNELS], out);
     snprintf(out->text, sizeof out->text, "Launch fewer, larger operations: %s, a larger batch%s.",
              f->jax ? "one jax.jit around the whole step, loops as jax.lax.scan"
                     : "compile more of the step at once (jit, tf.function)",
@@ -155,7 +173,7 @@ void tm_look_xla_launch(const tm_facts *f, tm_advice *out) {
 }
 
 void tm_look_xla_output(const tm_facts *f, tm_advice *out) {
-    spent s = spend(f, tm_facts_sum_pod(f, "output_ns"), out);
+    spent s = spend_idle(f, "output_ns", 0, out);
     snprintf(out->text, sizeof out->text,
              "Send less to the host, or less often: metrics and samples every N steps, summaries "
              "computed on the GPU, checkpoints overlapped with computation.");
@@ -290,7 +308,7 @@ void tm_look_xla_sparse(const tm_facts *f, tm_advice *out) {
 void tm_look_xla_other(const tm_facts *f, tm_advice *out) {
     if (tm_facts_int(f, "job.job", 0, "steps") == 0)
         return;
-    spent s = spend(f, tm_facts_sum_pod(f, "other_ns") - f->costs[TM_RULE_SMALL_KERNELS], out);
+    spent s = spend_idle(f, "other_ns", f->costs[TM_RULE_SMALL_KERNELS], out);
     snprintf(
         out->text, sizeof out->text,
         "Look at what hosts do between launches. The usual reason is Python outside of the step "

@@ -12,13 +12,14 @@ typedef struct share {
 } share;
 
 /* Sums the waits for input. Copies to the device do not count, because they may have other
- * purposes.
+ * purposes. The straggler does not count, because its own item explains its waits.
  * @param host  NULL: sums over all hosts */
 static share share_of(const tm_facts *f, const char *host) {
     const tm_table *ranks = tm_tables_find(f->tables, "pod.rank");
     share sum = {.host = host};
     for (size_t i = 0; i < ranks->n_rows; i++) {
-        if (!tm_facts_is_pod_row(f, i, host))
+        if (!tm_facts_is_pod_row(f, i, host) ||
+            tm_table_cell(ranks, i, "rank")->value.i == f->straggler)
             continue;
         sum.input_ns += tm_facts_int(f, "pod.rank", i, "infeed_ns") +
                         tm_facts_int(f, "pod.rank", i, "input_wait_ns");
