@@ -101,7 +101,7 @@ static tm_status find_first_step(tm_replay_ranks *r, tm_error *err) {
     tm_status status = own ? TM_OK : tm_fail_memory(err);
     int64_t first = INT64_MAX, begin[2] = {INT64_MIN, 0}; /* latest start; whether any is unusual */
     for (size_t i = 0; i < r->n && status == TM_OK; i++) {
-        status = tm_first_step_find(&r->timelines[i], &own[i], err);
+        status = tm_first_step_find(&r->timelines[i], &r->inputs.classes, &own[i], err);
         first = own[i].number < first ? own[i].number : first;
     }
     status = tm_mpi_agree(r->comm, status, err);
@@ -606,14 +606,14 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
-    ranks->is_ops = tm_mpi_ops_is(ranks);
-    if (!ranks->is_ops)
-        TM_TRY(find_first_step(ranks, err));
-    TM_TRY(find_cuts(ranks, err));
     bool ok = tm_graph_inputs_open(&ranks->inputs, ranks->timelines, ranks->n, &ranks->base,
                                    ranks->names) &&
               ranks->graphs && ranks->items && ranks->workspace;
     TM_TRY(tm_mpi_agree(ranks->comm, ok ? TM_OK : tm_fail_memory(err), err));
+    ranks->is_ops = tm_mpi_ops_is(ranks);
+    if (!ranks->is_ops)
+        TM_TRY(find_first_step(ranks, err));
+    TM_TRY(find_cuts(ranks, err));
     ranks->alone = ranks->alone || ranks->n_ranks == 1;
     ranks->places.of_steps = ranks->n_ranks == 1 ? ranks->names : NULL;
     if (ranks->is_ops) {

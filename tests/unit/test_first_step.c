@@ -59,7 +59,10 @@ TEST(host_time_before_the_first_launch_counts_if_it_is_usual) {
         while (n < EVENTS_MAX && cases[i].events[n].name)
             n++;
         tm_timeline t = build_one(&g, 0, cases[i].events, n);
-        assert_ok(tm_first_step_find(&t, &found, &g.err));
+        tm_call_classes classes;
+        assert_true(tm_call_classes_init(&classes, g.names));
+        assert_ok(tm_first_step_find(&t, &classes, &found, &g.err));
+        tm_call_classes_free(&classes);
         if (found.number != cases[i].number || found.begin_ns != cases[i].begin_us * 1000 ||
             found.usual != cases[i].usual)
             fail_msg("%s: step %d at %d, %d", cases[i].what, (int)found.number, (int)found.begin_ns,

@@ -262,6 +262,31 @@ static const edge_case cases[] = {
      .edges = "before root>la.S -16; call la.S>la.E 5; launch root>b.S 0; "
               "host root>cudaStreamSynchronize.S 4; "
               "call cudaStreamSynchronize.S>cudaStreamSynchronize.E 175; compute b.S>b.E 220"},
+    {/* Kernels start 4 us before their launches. With calls shifted by -4, each starts with its
+        launch. */
+     .what = "the device's clock is early: calls come earlier, so launches still cause kernels",
+     .events = {CALL("la", 10, 5, 1), WORK("a", 6, 50, 1, 7), CALL("lb", 110, 5, 2),
+                WORK("b", 106, 50, 2, 7), CALL("lc", 210, 5, 3), WORK("c", 206, 50, 3, 7)},
+     .edges = "before root>la.S 0; launch la.S>a.S 0; call la.S>la.E 5; compute a.S>a.E 50; host "
+              "la.E>lb.S 95; gap a.E>b.S 1; launch lb.S>b.S 0; call lb.S>lb.E 5; compute b.S>b.E "
+              "50; host lb.E>lc.S 95; gap b.E>c.S 1; launch lc.S>c.S 0; call lc.S>lc.E 5; compute "
+              "c.S>c.E 50"},
+    {/* Three waits end 45 us before their events. With calls shifted by 45, they end together. */
+     .what = "the device's clock is late: calls come later, so waits end with their events",
+     .events = {CALL("la", 0, 5, 1), WORK("a", 60, 100, 1, 7),
+                CALL("cudaDeviceSynchronize", 6, 109, 4), CALL("lb", 200, 5, 2),
+                WORK("b", 260, 100, 2, 7), CALL("cudaStreamSynchronize", 206, 109, 5),
+                CALL("lc", 400, 5, 3), WORK("c", 460, 100, 3, 7),
+                CALL("cuCtxSynchronize", 406, 109, 6)},
+     .edges =
+         "before root>la.S -15; call la.S>la.E 5; host la.E>cudaDeviceSynchronize.S 1; launch "
+         "root>a.S 0; compute a.S>a.E 100; call root>cudaDeviceSynchronize.E 0; sync "
+         "a.E>cudaDeviceSynchronize.E 0; host cudaDeviceSynchronize.E>lb.S 85; call lb.S>lb.E 5; "
+         "host lb.E>cudaStreamSynchronize.S 1; gap a.E>b.S 1; launch lb.S>b.S 15; compute b.S>b.E "
+         "100; call cudaStreamSynchronize.S>cudaStreamSynchronize.E 3; sync "
+         "b.E>cudaStreamSynchronize.E 0; host cudaStreamSynchronize.E>lc.S 85; call lc.S>lc.E 5; "
+         "host lc.E>cuCtxSynchronize.S 1; gap b.E>c.S 1; launch lc.S>c.S 15; compute c.S>c.E 100; "
+         "call cuCtxSynchronize.S>cuCtxSynchronize.E 3; sync c.E>cuCtxSynchronize.E 0"},
     {.what = "a launch that ends after its own copy waited for it",
      .events = {CALL("la", 0, 50, 1), WORK("a", 6, 40, 1, 7)},
      .edges = "before root>la.S -6; launch root>a.S 0; compute a.S>a.E 40; call root>la.E 0; "
@@ -340,6 +365,12 @@ static const edge_case cases[] = {
      .participant = {"ncclKernel_AllReduce", 80, 0},
      .edges = "before root>ncclKernel_AllReduce.S 0; gap participant>b.S 20; "
               "transfer participant>ncclKernel_AllReduce.E 26; compute b.S>b.E 50"},
+    {/* The operation, which all had entered at 20, ended 70 us before the call. */
+     .what = "a rank that records from later on follows the last operation before its first call",
+     .events = {WORK("z", 0, 10, 0, 8), CALL("la", 100, 5, 1), WORK("a", 106, 100, 1, 7)},
+     .participant = {NULL, 20, 30},
+     .edges = "before root>z.S 0; compute z.S>z.E 10; before participant>la.S 80; "
+              "call la.S>la.E 5; launch la.S>a.S 6; compute a.S>a.E 100"},
     {/* On other ranks the operation ended at 90, 10 us after the last begin. A wait adds 2. */
      .what = "what is late for nothing recorded, just after an operation that lacks its kernel",
      .events = {WORK("a", 6, 10, 0, 7), WORK("b", 95, 10, 0, 7)},

@@ -56,6 +56,7 @@ static const struct {
     {"CPU", "communication kernel", "communication operation"},
     {"CPU", "kernels", "operators"},
     {"CPU", "kernel", "operator"},
+    {"NPU", "nvidia-smi or rocm-smi", "npu-smi"},
     {NULL, "CUDA or HIP graphs", "graphs of kernels"},
     {NULL, "CUDA graphs", "graphs of kernels"},
     {NULL, " (cudaMallocHost, hipHostMalloc)", ""},

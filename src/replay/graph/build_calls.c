@@ -481,16 +481,40 @@ static uint32_t source_of(host_walk *w, uint32_t c) {
     return before;
 }
 
-/* Adds the edge to the rank's first call from the root. If the root is the start of the first step,
- * the time between the two is host time. */
+/* Returns the participation in the last operation that ended before @p ns and lacks the rank's
+ * kernel; n_participants if there is none. */
+static size_t missing_before(const tm_builder *m, int64_t ns) {
+    size_t low = m->n_named, high = m->n_participants;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (m->participants[middle].end_ns <= ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > m->n_named ? low - 1 : m->n_participants;
+}
+
+/* Adds the edge to the rank's first call. If the root is the start of the first step, the edge is
+ * host time since the root. Otherwise, if the other ranks recorded an operation of the rank before
+ * the call, the edge is from this operation: a rank that starts to record later than the others
+ * moves with them. */
 static bool add_first(host_walk *w, uint32_t c) {
     const int64_t ns = call_at(w, c)->begin_ns;
-    const tm_new_edge edge = {.ns = ns,
-                              .peer_ns = ns,
-                              .from = TM_FROM_ROOT,
-                              .kind = TM_EDGE_HOST,
-                              .flags = spent_in(w, call_at(w, c), 0, ns)};
-    return !w->m->input->of_step || ns < 0 || tm_builder_edge(w->m, tm_call_begin(w->m, c), &edge);
+    const size_t v = missing_before(w->m, ns);
+    tm_new_edge edge = {.ns = ns,
+                        .peer_ns = ns,
+                        .from = TM_FROM_ROOT,
+                        .kind = TM_EDGE_HOST,
+                        .flags = spent_in(w, call_at(w, c), 0, ns)};
+    if (!w->m->input->of_step && v < w->m->n_participants) {
+        edge.ns = edge.peer_ns = ns - w->m->participants[v].last_ns;
+        edge.from = TM_FROM_OPERATION + (uint32_t)v;
+        edge.kind = TM_EDGE_BEFORE;
+        edge.flags = 0;
+    } else if (!w->m->input->of_step || ns < 0)
+        return true;
+    return tm_builder_edge(w->m, tm_call_begin(w->m, c), &edge);
 }
 
 static bool add_call(host_walk *w, uint32_t c) {

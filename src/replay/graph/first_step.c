@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "host_shift.h"
 #include "timeline/host_comm.h"
 
 /* A first event that starts at most this long after its launch did not wait for earlier work. */
@@ -81,7 +82,8 @@ static bool is_usual(const tm_timeline *t, const uint32_t *launched, size_t firs
            (most >= 0 ? own / 2 <= most : is_recorded(t, step->begin_ns, step->begin_ns + own));
 }
 
-tm_status tm_first_step_find(const tm_timeline *timeline, tm_first_step *out, tm_error *err) {
+tm_status tm_first_step_find(const tm_timeline *timeline, tm_call_classes *classes,
+                             tm_first_step *out, tm_error *err) {
     size_t first = 0;
     *out = (tm_first_step){.number = INT64_MAX};
     if (timeline->n_steps == 0 || !timeline->steps[0].annotated)
@@ -94,7 +96,9 @@ tm_status tm_first_step_find(const tm_timeline *timeline, tm_first_step *out, tm
         first++;
     if (first < timeline->n_steps) {
         const tm_step *step = &timeline->steps[first];
-        *out = (tm_first_step){step->number, tm_rank_clock_true(&timeline->clock, step->begin_ns),
+        *out = (tm_first_step){step->number,
+                               tm_rank_clock_true(&timeline->clock, step->begin_ns) +
+                                   tm_host_shift(timeline, classes),
                                is_usual(timeline, launched, first)};
     }
     free(launched);

@@ -2,13 +2,14 @@
 #ifndef TMERGE_REPLAY_FIRST_STEP_H
 #define TMERGE_REPLAY_FIRST_STEP_H
 
+#include "call_class.h"
 #include "tmerge/status.h"
 #include "tmerge/timeline.h"
 
 typedef struct tm_first_step {
     int64_t number;   /* number of the rank's first step that has a GPU event; INT64_MAX if there is
                          none, or if no annotation marks it */
-    int64_t begin_ns; /* start of this step, on the job's clock */
+    int64_t begin_ns; /* start of this step, on the job's clock, shifted (host_shift.h) */
     bool usual; /* the time from there to the step's first launch is like that of the other steps */
 } tm_first_step;
 
@@ -24,7 +25,7 @@ typedef struct tm_first_step {
  *
  * @return  TM_OK; TM_ERR_FAULT
  */
-tm_status tm_first_step_find(const tm_timeline *timeline, tm_first_step *out,
-                             tm_error *err) TM_MUST_CHECK;
+tm_status tm_first_step_find(const tm_timeline *timeline, tm_call_classes *classes,
+                             tm_first_step *out, tm_error *err) TM_MUST_CHECK;
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/keys.h"
 #include "base/sorted.h"
+#include "host_shift.h"
 
 /* Of two calls that start at the same time, the longer one comes first, because it may contain the
  * other. */
@@ -324,9 +325,28 @@ static void set_before(tm_graph_input *d, tm_warm_up before, const tm_timebase *
     d->of_step = before.step == base->step;
 }
 
+/* Shifts the times of the host to the clock of the device. */
+static void shift_host(tm_graph_input *d) {
+    tm_part_call *calls = d->calls.data;
+    tm_part_pause *pauses = d->stream_waits.data;
+    tm_part_span *spans = d->spans.data;
+    d->host_ns = tm_host_shift(d->timeline, d->classes);
+    for (size_t i = 0; i < d->calls.n; i++) {
+        calls[i].begin_ns += d->host_ns;
+        calls[i].end_ns += d->host_ns;
+    }
+    for (size_t i = 0; i < d->stream_waits.n; i++)
+        pauses[i].begin_ns += d->host_ns;
+    for (size_t i = 0; i < d->spans.n; i++) {
+        spans[i].begin_ns += d->host_ns;
+        spans[i].end_ns += d->host_ns;
+    }
+}
+
 tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *classes,
                               const tm_timebase *base, tm_graph_input *out, tm_error *err) {
     *out = (tm_graph_input){.timeline = timeline,
+                            .classes = classes,
                             .stage = -1,
                             .events = TM_VEC(tm_part_event),
                             .calls = TM_VEC(tm_part_call),
@@ -334,7 +354,10 @@ tm_status tm_graph_input_make(const tm_timeline *timeline, tm_call_classes *clas
                             .spans = TM_VEC(tm_part_span),
                             .counts = TM_VEC(tm_part_count)};
     uint32_t *marks = mark_launches(timeline);
-    bool ok = marks && add_calls(out, classes, marks, base) && add_events(out, marks, base);
+    bool ok = marks && add_calls(out, classes, marks, base);
+    if (ok)
+        shift_host(out);
+    ok = ok && add_events(out, marks, base);
     free(marks);
     out->syncs = has_syncs(out);
     set_before(out, find_warm_up(out), base);
@@ -362,6 +385,7 @@ static void take_times(tm_graph_input *d, const tm_timebase *base) {
         spans[i].begin_ns = tm_graph_input_begin(t, spans[i].row, base);
         spans[i].end_ns = tm_graph_input_end(t, spans[i].row, spans[i].begin_ns, base);
     }
+    shift_host(d);
 }
 
 /* Returns whether events, calls and pauses are still in order, and `last` of all events is still

@@ -72,6 +72,7 @@ typedef struct tm_warm_up {
 
 typedef struct tm_graph_input {
     const tm_timeline *timeline; /* borrowed */
+    tm_call_classes *classes;    /* borrowed */
     int64_t stage; /* pipeline stage, or -1 if there is none; set by the caller. Different stages
                       run different programs */
     tm_vec events; /* vector of tm_part_event */
@@ -79,6 +80,7 @@ typedef struct tm_graph_input {
     tm_vec stream_waits; /* vector of tm_part_pause, ascending in begin_ns */
     tm_vec spans;        /* vector of tm_part_span, sorted by thread, then by begin_ns */
     tm_vec counts;       /* vector of tm_part_count */
+    int64_t host_ns;     /* added to all times of calls, stream_waits and spans (host_shift.h) */
     bool syncs; /* the trace records when the host waits for the GPU: it contains a waiting call
                    after the first launch */
     tm_warm_up before; /* GPU work before the first step */

@@ -25,11 +25,12 @@ static bool add_asked(tm_recorded *r, const tm_timebase *base) {
         if (v[i].call == TM_NO_EVENT || (blind && v[i].kind != TM_WAIT_STREAM_WAIT))
             continue;
         tm_asked asked = {.call = v[i].call,
-                          .call_ns = tm_graph_input_begin(t, v[i].call, base),
+                          .call_ns = tm_graph_input_begin(t, v[i].call, base) + r->input->host_ns,
                           .stream = v[i].kind == TM_WAIT_STREAM_WAIT ? v[i].stream : -1,
                           .on_stream = v[i].on_stream};
-        asked.until_ns =
-            v[i].record == TM_NO_EVENT ? asked.call_ns : tm_graph_input_begin(t, v[i].record, base);
+        asked.until_ns = v[i].record == TM_NO_EVENT
+                             ? asked.call_ns
+                             : tm_graph_input_begin(t, v[i].record, base) + r->input->host_ns;
         r->streams = r->streams || (asked.stream >= 0 && !blind);
         if (!tm_vec_append(blind ? &r->blind : &r->asked, &asked, 1))
             return false;
