@@ -68,10 +68,7 @@ static tm_fact fact_of(const tm_timeline *timeline) {
     return f;
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_fact *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, tm_fact, rank);
 
 tm_status tm_aligner_gather(tm_aligner *a, tm_error *err) {
     tm_vec own = TM_VEC(tm_fact);
@@ -115,10 +112,7 @@ static int difference_owner(const void *record, int n_processes) {
     return (int)(((const tm_clock_difference *)record)->rank % n_processes);
 }
 
-static int by_late_rank(const void *a, const void *b) {
-    const tm_clock_late *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_late_rank, tm_clock_late, rank);
 
 tm_status tm_aligner_compare(tm_aligner *a, const tm_clock_compared *how, tm_error *err) {
     const tm_clock_slots slots = {a->slots, a->facts.n};

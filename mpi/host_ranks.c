@@ -8,10 +8,7 @@
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/shuffle.h"
 
-static int by_rank(const void *a, const void *b) {
-    const tm_host_rank *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, tm_host_rank, rank);
 
 tm_status tm_mpi_host_ranks(MPI_Comm comm, const tm_names *names, const tm_timeline *timelines,
                             size_t n, tm_vec *all, tm_error *err) {

@@ -19,11 +19,7 @@ typedef struct opened {
     uint32_t none; /* padding, 0 */
 } opened;
 
-static int by_rank(const void *a, const void *b) {
-    const recording *x = a, *y = b;
-    const int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-}
+TM_ORDER_BY(by_rank, recording, rank, begin_ns);
 
 static tm_status share_recordings(MPI_Comm comm, const tm_timeline *timelines, size_t n,
                                   tm_vec *all, tm_error *err) {
@@ -111,10 +107,6 @@ static bool look(tm_collectives *collectives, const tm_vec *all, tm_vec *out) {
     return true;
 }
 
-static bool is_before(const void *timeline, const void *member) {
-    return ((const tm_timeline *)timeline)->rank < ((const opened *)member)->rank;
-}
-
 static void open_at(tm_timeline *timeline, const opened *member) {
     const int64_t begin_ns = timeline->begin_ns[member->event];
     const int64_t open_ns = begin_ns + member->after_ns;
@@ -146,7 +138,7 @@ tm_status tm_mpi_opening(MPI_Comm comm, tm_timeline *timelines, size_t n,
         status = tm_mpi_everywhere(comm, &own, &all, err);
     for (size_t i = 0; i < all.n; i++) {
         const opened *member = (const opened *)all.data + i;
-        const size_t k = tm_bisect(timelines, n, sizeof *timelines, member, is_before);
+        const size_t k = TM_FIRST_FROM(tm_timeline, rank, timelines, n, member->rank);
         if (k < n && timelines[k].rank == member->rank)
             open_at(&timelines[k], member);
     }

@@ -43,12 +43,8 @@ static bool ask(const tm_collectives *collectives, int self, tm_vec *out) {
     return ok;
 }
 
-static bool is_before(const void *timeline, const void *kernel) {
-    return ((const tm_timeline *)timeline)->rank < ((const asked *)kernel)->rank;
-}
-
 static void answer(const tm_timeline *timelines, size_t n, asked *kernel) {
-    const size_t at = tm_bisect(timelines, n, sizeof *timelines, kernel, is_before);
+    const size_t at = TM_FIRST_FROM(tm_timeline, rank, timelines, n, kernel->rank);
     kernel->exposed_ns = tm_timeline_collective(&timelines[at], kernel->event)->exposed_ns;
 }
 

@@ -56,9 +56,7 @@ static tm_status make_room(exchange *reported, tm_store_layout *layout, tm_error
     return layout->slots && reported->words ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_store_slot *)a)->rank, ((const tm_store_slot *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_store_slot, rank);
 
 static void list_slots(const exchange *reported, tm_timeline *const *timelines,
                        tm_store_layout *layout) {

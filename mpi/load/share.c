@@ -45,11 +45,7 @@ typedef struct group {
     int owner;
 } group;
 
-static int by_rank(const void *a, const void *b) {
-    const group *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_u64(x->first, y->first);
-}
+TM_ORDER_BY(by_rank, group, rank, first);
 
 static int by_weight(const void *a, const void *b) {
     const group *x = a, *y = b;
@@ -142,10 +138,6 @@ static tm_status deal_out(const dealing *d, const tm_share_readers *readers, tm_
     return TM_OK;
 }
 
-static bool is_before(const void *element, const void *rank) {
-    return ((const group *)element)->rank < *(const int64_t *)rank;
-}
-
 /* Sets the owner of each item to the owner of its group. */
 static void set_owners(const dealing *d) {
     qsort(d->groups, d->n_groups, sizeof *d->groups, by_rank);
@@ -153,8 +145,7 @@ static void set_owners(const dealing *d) {
         const int64_t rank = d->items[i].rank;
         if (rank >= 0)
             d->items[i].owner =
-                d->groups[tm_bisect(d->groups, d->n_groups, sizeof *d->groups, &rank, is_before)]
-                    .owner;
+                d->groups[TM_FIRST_FROM(group, rank, d->groups, d->n_groups, rank)].owner;
     }
     for (size_t g = 0; g < d->n_groups && d->groups[g].rank < 0; g++)
         d->items[d->groups[g].first].owner = d->groups[g].owner;

@@ -24,11 +24,7 @@ typedef struct own_trace {
     size_t input;
 } own_trace;
 
-static int by_rank(const void *a, const void *b) {
-    const own_trace *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_u64(x->input, y->input);
-}
+TM_ORDER_BY(by_rank, own_trace, rank, input);
 
 /* Builds the timeline of a rank from its [n] traces on this process, in the order of the
  * arguments. */

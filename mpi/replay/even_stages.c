@@ -45,10 +45,6 @@ static tm_status collect(const tm_replay_ranks *r, const tm_replay_result *resul
     return TM_OK;
 }
 
-static bool is_below(const void *element, const void *key) {
-    return ((const tm_split_stage *)element)->stage < *(const int64_t *)key;
-}
-
 /* Sets the factors of each rank of this process to the factors of its stage; 1 if the rank has no
  * stage. */
 static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
@@ -56,7 +52,7 @@ static bool set_factors(const tm_replay_ranks *r, tm_split *out) {
     out->of_rank = malloc((2 * r->n + 1) * sizeof *out->of_rank);
     for (size_t i = 0; i < r->n && out->of_rank; i++) {
         const int64_t stage = tm_stage_of(&r->collectives->stages, r->timelines[i].rank);
-        const size_t at = tm_bisect(v, out->stages.n, sizeof *v, &stage, is_below);
+        const size_t at = TM_FIRST_FROM(tm_split_stage, stage, v, out->stages.n, stage);
         const bool known = at < out->stages.n && v[at].stage == stage;
         for (size_t k = 0; k < 2; k++)
             out->of_rank[2 * i + k] = known ? v[at].factors[k] : 1.0;

@@ -161,10 +161,7 @@ static bool add_factors(tm_replay_ranks *r, const tm_extra_sums *sums, tm_extra_
     return tm_vec_append(&r->places.extras.factors, factors, 1) != NULL;
 }
 
-static int by_index(const void *a, const void *b) {
-    const tm_extra_factors *x = a, *y = b;
-    return tm_order_u64(x->index, y->index);
-}
+TM_ORDER_BY(by_index, tm_extra_factors, index);
 
 /*
  * Compares the sums of this process's ranks with those of their peers. Sets the factors of the

@@ -69,20 +69,11 @@ static tm_status fill_rank(const tm_graph *graph, const tm_timeline *timeline,
 }
 
 /* Orders by rank, step and time, because tm_path_walk returns the hops of a path in reverse. */
-static int by_rank(const void *a, const void *b) {
-    const tm_path_hop *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-}
-
-static bool is_below(const void *hop, const void *rank) {
-    return ((const tm_path_hop *)hop)->rank < *(const int64_t *)rank;
-}
+TM_ORDER_BY(by_rank, tm_path_hop, rank, step, begin_ns);
 
 static own_hops hops_of(const tm_vec *hops, int64_t rank) {
     const tm_path_hop *v = hops->data;
-    size_t first = tm_bisect(v, hops->n, sizeof *v, &rank, is_below), after = first;
+    size_t first = TM_FIRST_FROM(tm_path_hop, rank, v, hops->n, rank), after = first;
     while (after < hops->n && v[after].rank == rank)
         after++;
     return (own_hops){v + first, after - first};
@@ -131,12 +122,7 @@ static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec
     return TM_OK;
 }
 
-static int by_time(const void *a, const void *b) {
-    const tm_path_piece *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->ns, y->ns);
-}
+TM_ORDER_BY(by_time, tm_path_piece, step, begin_ns, ns);
 
 static tm_status find(const tm_replay_ranks *r, decided *d, tm_vec boundaries[4], tm_vec *steps,
                       tm_vec *hops, tm_error *err) {

@@ -383,9 +383,7 @@ static tm_status compare(tm_replay_ranks *r, tm_error *err) {
     return tm_mpi_agree(r->comm, tm_peers_note(&r->places, err), err);
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_replay_fact *)a)->rank, ((const tm_replay_fact *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_replay_fact, rank);
 
 /* Computes the call time of each rank whose graph contains calls. Graphs of operations contain no
  * calls, so the call times of their ranks are not set.

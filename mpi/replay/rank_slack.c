@@ -129,19 +129,9 @@ static bool find_ranks(finder *f) {
     return ok;
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_whatif_rank *)a)->rank, ((const tm_whatif_rank *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_whatif_rank, rank);
 
-static int by_run(const void *a, const void *b) {
-    const tm_slack_run *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_i64(x->device, y->device);
-    order = order ? order : tm_order_i64(x->stream, y->stream);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->least_ns, y->least_ns);
-    return order ? order : tm_order_i64(x->most_ns, y->most_ns);
-}
+TM_ORDER_BY(by_run, tm_slack_run, rank, device, stream, begin_ns, least_ns, most_ns);
 
 static size_t runs_of_a_rank(const tm_replay *job) {
     const size_t share = RUNS_ALL / (job->n_ranks + 1);

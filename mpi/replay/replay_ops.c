@@ -158,9 +158,7 @@ typedef struct slot {
     tm_ops_place place;
 } slot;
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const slot *)a)->rank, ((const slot *)b)->rank);
-}
+TM_ORDER_BY(by_rank, slot, rank);
 
 /* Collects the positions of all ranks that have a graph, ascending in rank, on every process. */
 static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error *err) {

@@ -7,14 +7,10 @@
 #include "mpi/exchange/bytes.h"
 #include "mpi/exchange/shuffle.h"
 
-static bool is_below(const void *element, const void *key) {
-    return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
-}
-
 static uint32_t host_of(const void *context, int64_t rank) {
     const tm_vec *facts = context;
     const tm_replay_fact *v = facts->data;
-    const size_t at = tm_bisect(v, facts->n, sizeof *v, &rank, is_below);
+    const size_t at = TM_FIRST_FROM(tm_replay_fact, rank, v, facts->n, rank);
     return at < facts->n && v[at].rank == rank ? v[at].host : TM_NO_NAME;
 }
 

@@ -361,10 +361,6 @@ static tm_status fix_worst(whatif *w, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static bool is_rank_below(const void *element, const void *key) {
-    return ((const tm_replay_fact *)element)->rank < *(const int64_t *)key;
-}
-
 /* Adds to the items of ranks, hosts or stages how much of the path is on each of them. @p path
  * [facts] is the time of each rank on the path. */
 static bool add_paths_of(whatif *w, tm_whatif_what what, const int64_t *path) {
@@ -400,8 +396,8 @@ static tm_status add_paths(whatif *w, tm_error *err) {
     for (size_t k = 0; k < w->result->pieces.n; k++) {
         of_scenario += pieces[k].part > 0 ? pieces[k].ns : 0;
         of_kind[pieces[k].kind] += pieces[k].ns;
-        path[tm_bisect(w->r->facts.data, w->r->facts.n, sizeof(tm_replay_fact), &pieces[k].rank,
-                       is_rank_below)] += pieces[k].ns;
+        path[TM_FIRST_FROM(tm_replay_fact, rank, w->r->facts.data, w->r->facts.n,
+                           pieces[k].rank)] += pieces[k].ns;
     }
     for (size_t i = 0; i < w->result->items.n; i++) {
         items[i].path_ns += items[i].what == TM_WHATIF_SCENARIO ? of_scenario : 0;

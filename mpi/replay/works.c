@@ -89,11 +89,7 @@ static bool is_most(const tm_replay_ranks *r, const tm_vec *own, size_t n_rows, 
     return ns[0] > ns[1] / 2;
 }
 
-static int by_stage(const void *a, const void *b) {
-    const tm_works_rank *x = a, *y = b;
-    int order = tm_order_i64(x->stage, y->stage);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_stage, tm_works_rank, stage, rank);
 
 /* Returns the lowest step number with this tm_place_step on this process's ranks; INT64_MAX if
  * there is none. */

@@ -5,10 +5,7 @@
 
 #include "base/sorted.h"
 
-static int by_begin(const void *a, const void *b) {
-    const tm_interval *x = a, *y = b;
-    return tm_order_i64(x->begin_ns, y->begin_ns);
-}
+TM_ORDER_BY(by_begin, tm_interval, begin_ns);
 
 /* Returns the end of the run that starts at index `at`: intervals that ascend by begin_ns. */
 static size_t run_end(const tm_interval *v, size_t at, size_t n) {
@@ -74,12 +71,8 @@ int64_t tm_intervals_length(const tm_intervals *set) {
     return sum;
 }
 
-static bool ends_by(const void *interval, const void *ns) {
-    return ((const tm_interval *)interval)->end_ns <= *(const int64_t *)ns;
-}
-
 size_t tm_intervals_first_after(const tm_intervals *set, int64_t ns) {
-    return tm_bisect(set->data, set->n, set->size, &ns, ends_by);
+    return TM_FIRST_AFTER(tm_interval, end_ns, set->data, set->n, ns);
 }
 
 int64_t tm_intervals_length_in(const tm_intervals *set, int64_t begin_ns, int64_t end_ns) {

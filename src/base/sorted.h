@@ -29,6 +29,23 @@ static inline int tm_compare_i64(const void *a, const void *b) {
     return tm_order_i64(*(const int64_t *)a, *(const int64_t *)b);
 }
 
+/** Defines a comparison of structs for qsort and tm_sort. TM_ORDER_BY(by_rank, step, rank, number)
+ * orders `step`s by rank, and those of a rank by number. There may be six fields; they are numbers,
+ * and none is NaN. */
+#define TM_ORDER_BY(name, type, ...)                                                               \
+    static int name(const void *a, const void *b) {                                                \
+        const type *x = a, *y = b;                                                                 \
+        return TM_ORDER_CHOICE(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__);                     \
+    }                                                                                              \
+    struct tm_order_by /* so that a semicolon follows */
+#define TM_ORDER_CHOICE(a, b, c, d, e, f, n, ...) TM_ORDER_##n
+#define TM_ORDER_1(field) (x->field > y->field) - (x->field < y->field)
+#define TM_ORDER_2(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_1(__VA_ARGS__)
+#define TM_ORDER_3(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_2(__VA_ARGS__)
+#define TM_ORDER_4(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_3(__VA_ARGS__)
+#define TM_ORDER_5(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_4(__VA_ARGS__)
+#define TM_ORDER_6(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_5(__VA_ARGS__)
+
 enum { TM_SORT_NEAR = 32, TM_SORT_RUNS = 8 };
 
 /** Helper of tm_sort: inserts element i among the preceding elements, which are sorted, if its
@@ -108,8 +125,39 @@ static inline size_t tm_bisect(const void *array, size_t n, size_t size, const v
     return low;
 }
 
-static inline bool tm_is_less_i64(const void *value, const void *key) {
-    return *(const int64_t *)value < *(const int64_t *)key;
+/* Whether an integer is less than a key, or at most the key, which is an int64_t, or for uint64_t a
+ * uint64_t. */
+#define TM_INTEGER_TESTS(suffix, type, key_type)                                                   \
+    static inline bool tm_is_less_##suffix(const void *value, const void *key) {                   \
+        return *(const type *)value < *(const key_type *)key;                                      \
+    }                                                                                              \
+    static inline bool tm_is_at_most_##suffix(const void *value, const void *key) {                \
+        return *(const type *)value <= *(const key_type *)key;                                     \
+    }
+TM_INTEGER_TESTS(i64, int64_t, int64_t)
+TM_INTEGER_TESTS(u64, uint64_t, uint64_t)
+TM_INTEGER_TESTS(i32, int32_t, int64_t)
+TM_INTEGER_TESTS(u32, uint32_t, int64_t)
+#undef TM_INTEGER_TESTS
+
+/** Returns the index of the first of [n] structs of a type whose integer @p field is not less than
+ * @p key, or for TM_FIRST_AFTER greater; n if there is none. The fields ascend. */
+#define TM_FIRST_FROM(type, field, array, n, key) TM_FIRST_(is_less, type, field, array, n, key)
+#define TM_FIRST_AFTER(type, field, array, n, key) TM_FIRST_(is_at_most, type, field, array, n, key)
+#define TM_FIRST_(test, type, field, array, n, key)                                                \
+    tm_bisect_field(array, n, sizeof(type), offsetof(type, field), (int64_t)(key),                 \
+                    _Generic(((const type *)(array))->field, int64_t                               \
+                             : tm_##test##_i64, uint64_t                                           \
+                             : tm_##test##_u64, int32_t                                            \
+                             : tm_##test##_i32, uint32_t                                           \
+                             : tm_##test##_u32))
+/** Helper of TM_FIRST_FROM and TM_FIRST_AFTER.
+ * @param size    bytes of a struct
+ * @param offset  of the field in a struct [B] */
+static inline size_t tm_bisect_field(const void *array, size_t n, size_t size, size_t offset,
+                                     int64_t key,
+                                     bool (*is_before)(const void *element, const void *key)) {
+    return n > 0 ? tm_bisect((const char *)array + offset, n, size, &key, is_before) : 0;
 }
 
 /** Returns the index of the first of [n] ascending values that is not less than @p key; n if all

@@ -41,11 +41,7 @@ typedef struct link {
     int64_t n;
 } link;
 
-static int by_ends(const void *a, const void *b) {
-    const link *x = a, *y = b;
-    int order = tm_order_i64(x->from, y->from);
-    return order ? order : tm_order_i64(x->to, y->to);
-}
+TM_ORDER_BY(by_ends, link, from, to);
 
 /* Gathers the links of all processes. Each pair is listed once in each direction. */
 static tm_status gather_links(tm_fit_state *state, tm_vec *out, tm_error *err) {
@@ -106,17 +102,13 @@ static offer pop_offer(offer *heap, size_t *n) {
     return best;
 }
 
-static bool is_link_before(const void *a, const void *from) {
-    return ((const link *)a)->from < *(const int32_t *)from;
-}
-
 /* Adds a domain to the forest and pushes offers for its links. */
 static void take_in(tm_fit_state *state, const tm_vec *links, int32_t next, offer *heap,
                     size_t *n_offers) {
     const link *first = links->data, *end = first + links->n;
     state->strong[next] = state->parent[next] == next ? next : state->strong[state->parent[next]];
     state->sorted[next] = -1.0;
-    for (const link *l = first + tm_bisect(first, links->n, sizeof *l, &next, is_link_before);
+    for (const link *l = first + TM_FIRST_FROM(link, from, first, links->n, next);
          l < end && l->from == next; l++)
         if (state->sorted[l->to] >= 0.0 && (double)l->n > state->sorted[l->to]) {
             state->sorted[l->to] = (double)l->n;
@@ -191,10 +183,7 @@ tm_status tm_fit_link(tm_fit_state *state, tm_error *err) {
     return TM_OK;
 }
 
-static int by_value(const void *a, const void *b) {
-    const tm_fit_vote *x = a, *y = b;
-    return tm_order_real(x->value, y->value);
-}
+TM_ORDER_BY(by_value, tm_fit_vote, value);
 
 /* Returns the weighted median. If exactly half of the weight is on each side, returns the mean of
  * the middle two values. */

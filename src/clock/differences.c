@@ -17,10 +17,7 @@ enum {
  * before the receiver has started. */
 #define LARGE_BYTES ((int64_t)64 << 20)
 
-static int by_rank(const void *a, const void *b) {
-    const tm_clock_slot *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, tm_clock_slot, rank);
 
 const tm_clock_slot *tm_clock_slot_of(const tm_clock_slots *slots, int64_t rank) {
     tm_clock_slot wanted = {.rank = rank};
@@ -236,12 +233,7 @@ void tm_clock_quiet(const int64_t *counts, bool *classes) {
         classes[class] = noise[class] <= 2.0 * least;
 }
 
-static int by_rank_and_end(const void *a, const void *b) {
-    const tm_clock_difference *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : tm_order_i64(x->late_ns, y->late_ns);
-}
+TM_ORDER_BY(by_rank_and_end, tm_clock_difference, rank, end_ns, late_ns);
 
 static double median(const tm_clock_difference *from, size_t n, double *values) {
     for (size_t i = 0; i < n; i++)

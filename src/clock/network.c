@@ -79,18 +79,9 @@ static tm_network_key key_of(const int32_t *domains, const int64_t *ends_ns, siz
     return key;
 }
 
-static int by_key(const void *a, const void *b) {
-    const tm_network_key *x = a, *y = b;
-    int order = tm_order_u64(x->set, y->set);
-    order = order ? order : tm_order_i64(x->time_ns, y->time_ns);
-    return order ? order : tm_order_u64(x->content, y->content);
-}
+TM_ORDER_BY(by_key, tm_network_key, set, time_ns, content);
 
-static int by_member(const void *a, const void *b) {
-    const tm_network_member *x = a, *y = b;
-    int order = tm_order_u64(x->set, y->set);
-    return order ? order : tm_order_i64(x->domain, y->domain);
-}
+TM_ORDER_BY(by_member, tm_network_member, set, domain);
 
 static int by_link(const void *a, const void *b) {
     return tm_order_u64(*(const uint64_t *)a, *(const uint64_t *)b);
@@ -180,10 +171,6 @@ bool tm_network_join(tm_network *w, int32_t n, const int32_t *strong) {
     return make_sets(w);
 }
 
-static bool is_set_before(const void *set, const void *hash) {
-    return ((const tm_network_set *)set)->hash < *(const uint64_t *)hash;
-}
-
 static bool is_key_before(const void *a, const void *b) {
     return by_key(a, b) < 0;
 }
@@ -193,7 +180,7 @@ tm_network_spot tm_network_spot_of(const tm_network *w, const int32_t *domains,
     if (n <= TM_NETWORK_FEW)
         return (tm_network_spot){TM_NETWORK_NO_SET, 0};
     tm_network_key key = key_of(domains, ends_ns, n);
-    size_t s = tm_bisect(w->sets.data, w->sets.n, w->sets.size, &key.set, is_set_before);
+    size_t s = TM_FIRST_FROM(tm_network_set, hash, w->sets.data, w->sets.n, key.set);
     const tm_network_set *set = (const tm_network_set *)w->sets.data + s;
     const tm_network_key *keys = (const tm_network_key *)w->keys.data + set->keys;
     return (tm_network_spot){
@@ -205,11 +192,7 @@ typedef struct sized {
     size_t size, which;
 } sized;
 
-static int by_size(const void *a, const void *b) {
-    const sized *x = a, *y = b;
-    int order = tm_order_u64(x->size, y->size);
-    return order ? order : tm_order_u64(x->which, y->which);
-}
+TM_ORDER_BY(by_size, sized, size, which);
 
 /* Distributes the bins over the sets. Bins of small sets are eliminated first: this keeps the
  * matrix sparse. */

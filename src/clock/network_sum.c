@@ -15,14 +15,10 @@ static int64_t *bin_of(const tm_network *w, tm_network_spot spot) {
     return w->fixed + w->bin_at[set->first_bin + spot.place * set->n_bins / set->n_keys];
 }
 
-static bool is_link_before(const void *link, const void *key) {
-    return *(const uint64_t *)link < *(const uint64_t *)key;
-}
-
 /* Returns the four numbers of `fixed` for the link of two domains, low < high. */
 static int64_t *link_of(const tm_network *w, int32_t low, int32_t high) {
     uint64_t key = (uint64_t)low << 32 | (uint32_t)high;
-    size_t l = tm_bisect(w->links.data, w->links.n, sizeof key, &key, is_link_before);
+    size_t l = tm_bisect(w->links.data, w->links.n, sizeof key, &key, tm_is_less_u64);
     return w->fixed + 5 * (size_t)w->n + 4 * l;
 }
 

@@ -104,12 +104,8 @@ void tm_roles_unite(tm_roles *roles) {
     roles->n_roles = roles->n > 0;
 }
 
-static bool is_lower(const void *element, const void *rank) {
-    return ((const tm_role_of *)element)->rank < *(const int64_t *)rank;
-}
-
 int tm_roles_of(const tm_roles *roles, int64_t rank) {
-    size_t i = tm_bisect(roles->ranks, roles->n, sizeof *roles->ranks, &rank, is_lower);
+    size_t i = TM_FIRST_FROM(tm_role_of, rank, roles->ranks, roles->n, rank);
     return i < roles->n && roles->ranks[i].rank == rank ? roles->ranks[i].role : -1;
 }
 

@@ -8,11 +8,7 @@
 
 typedef tm_step_mean value;
 
-static int by_step(const void *a, const void *b) {
-    const value *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_real(x->mean, y->mean);
-}
+TM_ORDER_BY(by_step, value, step, mean);
 
 /*
  * Returns whether a step of a rank was recorded only partially.

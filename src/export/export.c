@@ -81,12 +81,8 @@ tm_status tm_export_patch(const tm_export *x, int64_t at, const void *bytes, siz
     return TM_OK;
 }
 
-static bool is_lower(const void *timeline, const void *rank) {
-    return ((const tm_timeline *)timeline)->rank < *(const int64_t *)rank;
-}
-
 size_t tm_export_rank_index(const tm_export_job *job, int64_t rank) {
-    size_t i = tm_bisect(job->ranks, job->n_ranks, sizeof *job->ranks, &rank, is_lower);
+    size_t i = TM_FIRST_FROM(tm_timeline, rank, job->ranks, job->n_ranks, rank);
     return i < job->n_ranks && job->ranks[i].rank == rank ? i : job->n_ranks;
 }
 

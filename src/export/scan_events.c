@@ -5,11 +5,7 @@
 #include "base/sorted.h"
 #include "export.h"
 
-static int by_call(const void *a, const void *b) {
-    const tm_export_launch *x = a, *y = b;
-    int order = tm_order_u64(x->call, y->call);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_call, tm_export_launch, call, row);
 
 /* Returns whether the window contains all events. Rows in the window are then not marked one by
  * one. */
@@ -101,10 +97,6 @@ bool tm_export_takes(const tm_export_scan *scan, uint32_t row) {
     return scan->taken.n == 0 || (taken[row / 8] >> row % 8 & 1);
 }
 
-static bool is_earlier(const void *launch, const void *call) {
-    return ((const tm_export_launch *)launch)->call < *(const uint32_t *)call;
-}
-
 /* Searches first after the previous result: most events of a stream are launched soon after the
  * event before them. */
 int64_t tm_export_call_begin(tm_export_scan *scan, uint32_t call) {
@@ -114,6 +106,6 @@ int64_t tm_export_call_begin(tm_export_scan *scan, uint32_t call) {
     while (scan->at < end && launches[scan->at].call < call)
         scan->at++;
     if (scan->at == end || launches[scan->at].call != call)
-        scan->at = tm_bisect(launches, scan->launches.n, sizeof *launches, &call, is_earlier);
+        scan->at = TM_FIRST_FROM(tm_export_launch, call, launches, scan->launches.n, call);
     return ((const int64_t *)scan->begins.data)[scan->at];
 }

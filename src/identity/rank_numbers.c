@@ -23,12 +23,7 @@ typedef struct pair {
     size_t place;
 } pair;
 
-static int by_pair(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    int order = tm_order_i64(x->first, y->first);
-    order = order ? order : tm_order_i64(x->second, y->second);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_pair, pair, first, second, place);
 
 /* Sorts the pairs. Returns whether two pairs have equal first numbers but different second
  * numbers. */
@@ -185,11 +180,7 @@ typedef struct slot {
     tm_trace_rank *trace;
 } slot;
 
-static int by_slot(const void *a, const void *b) {
-    const slot *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->reported, y->reported);
-}
+TM_ORDER_BY(by_slot, slot, rank, reported);
 
 static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
     for (size_t i = 0; i < d->n; i++) {
@@ -237,11 +228,7 @@ static tm_status check_slots(const slot *v, size_t n, bool *valid, tm_error *err
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_move(const void *a, const void *b) {
-    const tm_rank_move *x = a, *y = b;
-    int order = tm_order_i64(x->replica, y->replica);
-    return order ? order : tm_order_i64(x->reported, y->reported);
-}
+TM_ORDER_BY(by_move, tm_rank_move, replica, reported);
 
 /* Sets the replica of each trace. If the reported ranks of a replica differ from the job's ranks,
  * adds a move for each of its traces. Adds no moves unless @p valid is set. */

@@ -198,10 +198,6 @@ static bool print_list(group *g, tm_names *names) {
     return g->list != TM_NAME_FAILED;
 }
 
-static bool is_lower(const void *member, const void *communicator) {
-    return ((const tm_membership *)member)->communicator < *(const uint64_t *)communicator;
-}
-
 /* Chooses one name for a group whose ranks use several names. */
 static bool find_name(const tm_membership *run, size_t n, const tm_communicator *of,
                       tm_names *names, group *out) {
@@ -221,7 +217,7 @@ static bool find_group(const tm_vec *answers, bool all_reported, const tm_commun
                        tm_names *names, group *out) {
     const tm_membership *v = answers->data;
     uint64_t hash = key_of(of, names);
-    size_t first = tm_bisect(v, answers->n, sizeof *v, &hash, is_lower);
+    size_t first = TM_FIRST_FROM(tm_membership, communicator, v, answers->n, hash);
     /* n is at least 1, because the rank itself is a member */
     size_t n = tm_memberships_end(answers, first) - first;
     *out =

@@ -248,18 +248,9 @@ tm_status tm_infer_hosts(tm_inference *v, int origin, tm_host_report *out, tm_er
     return send_clusters(v, origin, out, err);
 }
 
-static int by_group(const void *a, const void *b) {
-    const tm_group_answer *x = a, *y = b;
-    int order = tm_order_i64(x->host, y->host);
-    return order ? order : tm_order_i64(x->cluster, y->cluster);
-}
+TM_ORDER_BY(by_group, tm_group_answer, host, cluster);
 
-static int by_answer(const void *a, const void *b) {
-    const tm_operation_answer *x = a, *y = b;
-    int order = tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->cluster, y->cluster);
-    return order ? order : tm_order_i64(x->place, y->place);
-}
+TM_ORDER_BY(by_answer, tm_operation_answer, host, cluster, place);
 
 /* Where the kernels' records go. */
 typedef struct finisher {

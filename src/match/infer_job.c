@@ -24,21 +24,9 @@ typedef struct sent {
     size_t n_operations, n_members;
 } sent;
 
-static int by_place(const void *a, const void *b) {
-    const tm_host_operation *x = a, *y = b;
-    int order = tm_order_u64(x->family, y->family);
-    order = order ? order : tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->cluster, y->cluster);
-    return order ? order : tm_order_i64(x->place, y->place);
-}
+TM_ORDER_BY(by_place, tm_host_operation, family, host, cluster, place);
 
-static int by_rank(const void *a, const void *b) {
-    const tm_host_member *x = a, *y = b;
-    int order = tm_order_u64(x->family, y->family);
-    order = order ? order : tm_order_i64(x->host, y->host);
-    order = order ? order : tm_order_i64(x->cluster, y->cluster);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, tm_host_member, family, host, cluster, rank);
 
 /* Finds the messages about each cluster, ordered by family, then host. */
 static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {

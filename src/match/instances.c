@@ -5,14 +5,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-static int by_operation(const void *a, const void *b) {
-    const tm_comm_record *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_i64(x->way, y->way);
-    order = order ? order : tm_order_u64(x->key, y->key);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_operation, tm_comm_record, group, way, key, rank, event);
 
 static bool same_operation(const tm_comm_record *a, const tm_comm_record *b) {
     return a->group == b->group && a->way == b->way && a->key == b->key;

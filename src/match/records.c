@@ -358,12 +358,7 @@ typedef struct ordered {
     uint32_t attr; /* index of the kernel's attributes; breaks ties */
 } ordered;
 
-static int by_begin(const void *a, const void *b) {
-    const ordered *x = a, *y = b;
-    int order = tm_order_i64(x->launch_ns, y->launch_ns);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->attr, y->attr);
-}
+TM_ORDER_BY(by_begin, ordered, launch_ns, begin_ns, attr);
 
 /* Returns whether the group of a kernel must be inferred from the traces of all ranks: the kernel
  * has no metadata, or is an operation on the host whose ranks are not recorded. */

@@ -43,12 +43,8 @@ bool tm_run_synchronises(const tm_run *run) {
     return false;
 }
 
-static bool ends_before(const void *mark, const void *ns) {
-    return ((const tm_mark *)mark)->end_ns < *(const int64_t *)ns;
-}
-
 size_t tm_run_nearest(const tm_run *run, int64_t end_ns) {
-    size_t next = tm_bisect(run->marks, run->n, sizeof *run->marks, &end_ns, ends_before);
+    size_t next = TM_FIRST_FROM(tm_mark, end_ns, run->marks, run->n, end_ns);
     if (next == run->n)
         return next - 1;
     if (next > 0 && end_ns - run->marks[next - 1].end_ns <= run->marks[next].end_ns - end_ns)

@@ -8,12 +8,7 @@
 #include "pair_by_order.h"
 
 /* Orders sequences by group and stream, then by rank. */
-static int by_run(const void *a, const void *b) {
-    const tm_sequence *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_u64(x->stream, y->stream);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_run, tm_sequence, group, stream, rank);
 
 static int by_place(const void *a, const void *b) {
     const tm_end *x = a, *y = b;

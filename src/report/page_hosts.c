@@ -50,10 +50,7 @@ static int by_caused(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->first, y->first);
 }
 
-static int by_first(const void *a, const void *b) {
-    const host *x = a, *y = b;
-    return tm_order_i64(x->first, y->first);
-}
+TM_ORDER_BY(by_first, host, first);
 
 /* Folds the ranks of each host into one entry. Returns the number of hosts. */
 static size_t fold(host *v, size_t n) {

@@ -16,20 +16,9 @@ typedef struct partial_step {
     int64_t step, rank;
 } partial_step;
 
-static int by_number(const void *a, const void *b) {
-    const tm_step_sum *x = a, *y = b;
-    return tm_order_i64(x->number, y->number);
-}
+TM_ORDER_BY(by_number, tm_step_sum, number);
 
-static int by_step(const void *a, const void *b) {
-    const partial_step *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
-
-static bool is_before(const void *sum, const void *number) {
-    return ((const tm_step_sum *)sum)->number < *(const int64_t *)number;
-}
+TM_ORDER_BY(by_step, partial_step, step, rank);
 
 static int64_t int_of(const tm_table *table, size_t row, const char *column, int64_t fallback) {
     const tm_cell *cell = tm_table_cell(table, row, column);
@@ -59,7 +48,7 @@ static void put_together(tm_vec *steps) {
 }
 
 static tm_step_sum *sum_of(const tm_vec *steps, int64_t number) {
-    size_t i = tm_bisect(steps->data, steps->n, steps->size, &number, is_before);
+    size_t i = TM_FIRST_FROM(tm_step_sum, number, steps->data, steps->n, number);
     tm_step_sum *found = (tm_step_sum *)steps->data + i;
     return i < steps->n && found->number == number ? found : NULL;
 }

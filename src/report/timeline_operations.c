@@ -164,12 +164,7 @@ tm_status tm_operations_gather(tm_operations *operations, const tm_timeline *tim
     return TM_OK;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_operation_member *x = a, *y = b;
-    int order = tm_order_i64(x->number, y->number);
-    order = order ? order : tm_order_i64(x->at, y->at);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-}
+TM_ORDER_BY(by_operation, tm_operation_member, number, at, begin_ns);
 
 static tm_comm_record record_of(const tm_card *card, const tm_operation_member *member) {
     return (tm_comm_record){

@@ -67,13 +67,9 @@ static tm_plan_part *parts_of(const tm_plan *plan, const tm_card *card) {
     return (tm_plan_part *)plan->parts.data + card->first_part;
 }
 
-static bool ends_by(const void *part, const void *ns) {
-    return ((const tm_plan_part *)part)->end_ns <= *(const int64_t *)ns;
-}
-
 /* Returns the index of the first part that ends after a time; n if there is none. */
 static size_t part_ending_after(const tm_plan_part *parts, size_t n, int64_t begin_ns) {
-    return tm_bisect(parts, n, sizeof *parts, &begin_ns, ends_by);
+    return TM_FIRST_AFTER(tm_plan_part, end_ns, parts, n, begin_ns);
 }
 
 /* Returns the same as part_ending_after, but searches forwards from part @p i. Part @p i must be
@@ -192,10 +188,7 @@ typedef struct chooser {
     size_t left; /* number of events that still fit */
 } chooser;
 
-static int by_number(const void *a, const void *b) {
-    const step_sum *x = a, *y = b;
-    return tm_order_i64(x->number, y->number);
-}
+TM_ORDER_BY(by_number, step_sum, number);
 
 static int by_wait(const void *a, const void *b) {
     const step_sum *x = a, *y = b;

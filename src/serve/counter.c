@@ -91,9 +91,7 @@ static bool add(counting *s, int64_t from, int64_t to, double by) {
                           tm_vec_append(&s->c->changes, &(change){to, -by}, 1));
 }
 
-static int by_call(const void *a, const void *b) {
-    return tm_order_u64(((const launched *)a)->call, ((const launched *)b)->call);
-}
+TM_ORDER_BY(by_call, launched, call);
 
 /* Counts each launched event as queued from its launch to its start. Sets @p any if at least one
  * launch was before the end of the window. */
@@ -208,11 +206,7 @@ static tm_status count_bytes(counting *s, tm_error *err) {
 }
 
 /* Orders by time. At equal times, falls come first. */
-static int by_time_of(const void *a, const void *b) {
-    const change *x = a, *y = b;
-    int order = tm_order_i64(x->time_ns, y->time_ns);
-    return order ? order : tm_order_real(x->by, y->by);
-}
+TM_ORDER_BY(by_time_of, change, time_ns, by);
 
 /* Returns the column that contains a time. If @p end is set, the time is the end of a range: at the
  * border of two columns it belongs to the left one. */

@@ -14,12 +14,7 @@ typedef struct search {
                       begin */
 } search;
 
-static int by_begin(const void *a, const void *b) {
-    const tm_serve_event *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->duration_ns, y->duration_ns);
-    return order ? order : tm_order_u64(x->kind, y->kind);
-}
+TM_ORDER_BY(by_begin, tm_serve_event, begin_ns, duration_ns, kind);
 
 /* Finds the events of this name that start in a time range on a rank. If `first` is set, takes the
  * name from the requested event, which is identified by its start and duration. */

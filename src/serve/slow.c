@@ -69,12 +69,7 @@ void tm_slow_close(tm_slow *s) {
 }
 
 /* Orders events by name, start and duration. If all are equal, the order does not matter. */
-static int by_name(const void *a, const void *b) {
-    const tm_serve_event *x = a, *y = b;
-    int order = tm_order_u64(x->name, y->name);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->duration_ns, y->duration_ns);
-}
+TM_ORDER_BY(by_name, tm_serve_event, name, begin_ns, duration_ns);
 
 /* Reads the kernels and copies of a rank that start in a step, sorted by name and begin. */
 static tm_status read_step(tm_slow *s, size_t at, int64_t step, tm_error *err) {
@@ -141,12 +136,7 @@ static tm_status add_rank(tm_slow *s, compared *c, tm_error *err) {
     return TM_OK;
 }
 
-static int by_times(const void *a, const void *b) {
-    const list *x = a, *y = b;
-    int order = tm_order_u64(x->name, y->name);
-    order = order ? order : tm_order_u64(x->n, y->n);
-    return order ? order : tm_order_u64(x->first, y->first);
-}
+TM_ORDER_BY(by_times, list, name, n, first);
 
 /* Returns the value that index @p place would have if @p own, one of the values, were removed from
  * a sorted array of at least 2 values. */

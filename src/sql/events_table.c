@@ -399,17 +399,13 @@ static void put_process_group(const cursor *c, sqlite3_context *out, uint32_t ro
         put_text(c, out, of->group);
 }
 
-static bool is_lower(const void *timeline, const void *rank) {
-    return ((const tm_timeline *)timeline)->rank < *(const int64_t *)rank;
-}
-
 static void put_operation(const cursor *c, sqlite3_context *out, uint32_t row) {
     const tm_sql_source *s = c->source;
     const tm_collective_attr *of = collective_of(c, row);
     if (!of || of->first_rank < 0)
         return;
     int64_t rank = of->first_rank;
-    size_t i = tm_bisect(s->ranks, s->n_ranks, sizeof *s->ranks, &rank, is_lower);
+    size_t i = TM_FIRST_FROM(tm_timeline, rank, s->ranks, s->n_ranks, rank);
     if (i < s->n_ranks)
         sqlite3_result_int64(out, s->first_row[i] + of->first_event);
 }
@@ -426,15 +422,11 @@ static void put_exposed_ns(const cursor *c, sqlite3_context *out, uint32_t row) 
         put_known(out, of->exposed_ns);
 }
 
-static bool is_earlier_copy(const void *copy, const void *row) {
-    return ((const tm_copy_attr *)copy)->event < *(const uint32_t *)row;
-}
-
 static void put_bytes(const cursor *c, sqlite3_context *out, uint32_t row) {
     const tm_timeline *timeline = &c->ranks[c->at];
     const tm_copy_attr *copies = timeline->attrs[TM_ATTR_COPY];
     size_t n = timeline->n_attrs[TM_ATTR_COPY];
-    size_t i = tm_bisect(copies, n, sizeof *copies, &row, is_earlier_copy);
+    size_t i = TM_FIRST_FROM(tm_copy_attr, event, copies, n, row);
     if (i < n && copies[i].event == row)
         put_known(out, copies[i].bytes);
 }

@@ -84,9 +84,7 @@ bool tm_checksum_add(tm_vec *extents, uint64_t offset, const void *bytes, size_t
     return true;
 }
 
-static int by_offset(const void *a, const void *b) {
-    return tm_order_u64(((const tm_extent *)a)->offset, ((const tm_extent *)b)->offset);
-}
+TM_ORDER_BY(by_offset, tm_extent, offset);
 
 /* Returns whether extents ascend without overlap, end within the content, and fit in a reader's
  * buffer. Compares differences, because sums could overflow in a damaged file. */

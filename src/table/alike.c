@@ -13,11 +13,7 @@ typedef struct pair {
 
 enum { DIGITS_FIRST = 4, DIGITS_MAX = 16, LIMIT = 1 << 12 };
 
-static int by_shown(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    int order = tm_order_u64(x->shown, y->shown);
-    return order ? order : tm_order_u64(x->whole, y->whole);
-}
+TM_ORDER_BY(by_shown, pair, shown, whole);
 
 /* Removes duplicate pairs. */
 static void put_together(tm_vec *seen) {

@@ -20,13 +20,7 @@ typedef struct passes {
     tm_vec backward; /* vector of numbered: sorted in the same way */
 } passes;
 
-static int by_number(const void *a, const void *b) {
-    const numbered *x = a, *y = b;
-    int order = tm_order_u64(x->track, y->track);
-    order = order ? order : tm_order_i64(x->sequence, y->sequence);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_number, numbered, track, sequence, begin_ns, row);
 
 static bool add(passes *p, tm_vec *out, size_t row) {
     const tm_raw_event *event = &p->events[p->rows[row].event];

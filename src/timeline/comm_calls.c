@@ -196,14 +196,6 @@ static bool is_unsized(const tm_timeline *timeline, const tm_collective_attr *ro
            timeline->role[row->event] == TM_ROLE_COMMUNICATION;
 }
 
-static bool has_earlier_shapes(const void *attr, const void *row) {
-    return ((const tm_shapes_attr *)attr)->event < *(const uint32_t *)row;
-}
-
-static bool has_earlier_inputs(const void *attr, const void *row) {
-    return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)row;
-}
-
 /* Returns the bytes of a call's inputs; -1 if they are not recorded or if the call launched several
  * kernels. */
 static int64_t bytes_of(const tm_timeline *timeline, const tm_names *names, const call *c) {
@@ -215,8 +207,8 @@ static int64_t bytes_of(const tm_timeline *timeline, const tm_names *names, cons
     if (c->n_kernels != 1 || name.size < sizeof TM_NCCL_RANGE ||
         memcmp(name.bytes, TM_NCCL_RANGE, sizeof TM_NCCL_RANGE - 1) != 0)
         return -1;
-    const size_t s = tm_bisect(shapes, n_shapes, sizeof *shapes, &c->row, has_earlier_shapes);
-    const size_t i = tm_bisect(inputs, n_inputs, sizeof *inputs, &c->row, has_earlier_inputs);
+    const size_t s = TM_FIRST_FROM(tm_shapes_attr, event, shapes, n_shapes, c->row);
+    const size_t i = TM_FIRST_FROM(tm_inputs_attr, event, inputs, n_inputs, c->row);
     if (s == n_shapes || i == n_inputs || shapes[s].event != c->row || inputs[i].event != c->row ||
         inputs[i].types == TM_NO_NAME)
         return -1;

@@ -209,14 +209,10 @@ static void order_annotations(tm_timeline *timeline, tm_vec *found) {
         v[i].reach_ns = i > 0 && v[i - 1].reach_ns > v[i].end_ns ? v[i - 1].reach_ns : v[i].end_ns;
 }
 
-static bool begins_by(const void *element, const void *key) {
-    return ((const annotation *)element)->begin_ns <= *(const int64_t *)key;
-}
-
 /* Returns the index of the annotation that contains a time; TM_NO_STEP if there is none. If several
  * annotations contain it, returns the one that started last. */
 static int32_t step_at(const annotation *v, size_t n, int64_t time_ns) {
-    size_t i = tm_bisect(v, n, sizeof *v, &time_ns, begins_by);
+    size_t i = TM_FIRST_AFTER(annotation, begin_ns, v, n, time_ns);
     while (i-- > 0 && time_ns < v[i].reach_ns)
         if (time_ns < v[i].end_ns)
             return (int32_t)i;

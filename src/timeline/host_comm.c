@@ -119,12 +119,7 @@ typedef struct operation {
                             operation */
 } operation;
 
-static int by_asker(const void *a, const void *b) {
-    const operation *x = a, *y = b;
-    int order = tm_order_u64(x->track, y->track);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_asker, operation, track, begin_ns, row);
 
 static bool list_operations(const finder *f, tm_vec *out) {
     const tm_timeline *t = f->timeline;

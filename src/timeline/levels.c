@@ -37,11 +37,7 @@ static int64_t bucket_begin(int64_t ns, int exponent) {
     return ns & ~(((int64_t)1 << exponent) - 1);
 }
 
-static int by_place(const void *a, const void *b) {
-    const tm_level *x = a, *y = b;
-    int order = tm_order_i64(x->lane, y->lane);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-}
+TM_ORDER_BY(by_place, tm_level, lane, begin_ns);
 
 static void join(tm_level *into, const tm_level *row) {
     into->busy_ns = tm_sum(into->busy_ns, row->busy_ns);
@@ -92,10 +88,6 @@ static bool add_busy(level *l, tm_level_lane lane, const tm_intervals *set) {
     return true;
 }
 
-static bool is_before(const void *row, const void *begin) {
-    return ((const tm_level *)row)->begin_ns < *(const int64_t *)begin;
-}
-
 /* Returns the row of a bucket in which a sub-track is busy; NULL if it is idle. First tries the
  * bucket of the previous event and the one after. */
 static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
@@ -103,7 +95,7 @@ static tm_level *busy_row(level *l, tm_level_lane lane, int64_t begin) {
     size_t first = l->first[lane], end = l->first[lane + 1], at = l->last[lane];
     at += at + 1 < end && v[at].begin_ns < begin;
     if (at < end && v[at].begin_ns != begin)
-        at = first + tm_bisect(v + first, end - first, sizeof *v, &begin, is_before);
+        at = first + TM_FIRST_FROM(tm_level, begin_ns, v + first, end - first, begin);
     if (at == end || v[at].begin_ns != begin)
         return NULL;
     l->last[lane] = at;

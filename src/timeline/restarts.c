@@ -30,12 +30,7 @@ void tm_timeline_restart_at(tm_timeline *timeline, const tm_span *span) {
     *count = *count == 0 ? 1 : *count;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const numbered *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->seq, y->seq);
-}
+TM_ORDER_BY(by_begin, numbered, group, begin_ns, seq);
 
 static bool collect(const tm_timeline *timeline, tm_vec *out) {
     const tm_collective_attr *attrs = timeline->attrs[TM_ATTR_COLLECTIVE];

@@ -92,13 +92,9 @@ const tm_track *tm_timeline_track(const tm_timeline *timeline, uint32_t row) {
     return tracks + tm_bisect(tracks, timeline->n_tracks, sizeof *tracks, &row, ends_by);
 }
 
-static bool is_of_earlier(const void *attr, const void *row) {
-    return ((const tm_collective_attr *)attr)->event < *(const uint32_t *)row;
-}
-
 size_t tm_timeline_collectives_from(const tm_timeline *timeline, uint32_t row) {
-    return tm_bisect(timeline->attrs[TM_ATTR_COLLECTIVE], timeline->n_attrs[TM_ATTR_COLLECTIVE],
-                     sizeof(tm_collective_attr), &row, is_of_earlier);
+    return TM_FIRST_FROM(tm_collective_attr, event, timeline->attrs[TM_ATTR_COLLECTIVE],
+                         timeline->n_attrs[TM_ATTR_COLLECTIVE], row);
 }
 
 const tm_collective_attr *tm_timeline_collective(const tm_timeline *timeline, uint32_t row) {

@@ -36,10 +36,7 @@ tm_status tm_answers_find(const tm_collectives *collectives, bool wants_pairs, t
     return status;
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_timeline *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, tm_timeline, rank);
 
 tm_status tm_answers_clear(tm_timeline *timeline, tm_error *err) {
     size_t n = timeline->n_attrs[TM_ATTR_COLLECTIVE];

@@ -66,11 +66,7 @@ typedef struct arrival {
     size_t member;
 } arrival;
 
-static int by_begin(const void *a, const void *b) {
-    const arrival *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_begin, arrival, begin_ns, rank);
 
 /* Returns how long a rank that arrived early waits in [from, to), between two successive
  * arrivals. */

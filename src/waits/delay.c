@@ -52,10 +52,7 @@ tm_status tm_delay_participants(const tm_collectives *collectives, int owner, tm
     return TM_OK;
 }
 
-static int by_member(const void *a, const void *b) {
-    const tm_participant *x = a, *y = b;
-    return tm_order_i64(x->member, y->member);
-}
+TM_ORDER_BY(by_member, tm_participant, member);
 
 void tm_delay_sort(tm_vec *participants) {
     if (participants->n > 1)
@@ -78,11 +75,7 @@ void tm_delay_together(const tm_collectives *collectives, tm_participant *partic
     }
 }
 
-static int by_begin(const void *a, const void *b) {
-    const arrival *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_begin, arrival, begin_ns, rank);
 
 static void close_meeting(meeting *m) {
     free(m->arrivals);
@@ -110,15 +103,11 @@ static bool open_meeting(meeting *m, const tm_comm_record *members, const tm_ins
     return true;
 }
 
-static bool begins_by(const void *element, const void *ns) {
-    return ((const arrival *)element)->begin_ns <= *(const int64_t *)ns;
-}
-
 /* Returns the gap in which kernel i ends. Gap j starts with arrival j. */
 static size_t gap_of_end(const meeting *m, size_t i) {
     size_t next = i + 1;
-    return i + tm_bisect(m->arrivals + next, m->n - next, sizeof *m->arrivals,
-                         &m->arrivals[i].end_ns, begins_by);
+    return i + TM_FIRST_AFTER(arrival, begin_ns, m->arrivals + next, m->n - next,
+                              m->arrivals[i].end_ns);
 }
 
 /* If a kernel ends before the last arrival, removes its weight from the gaps after its end. */
@@ -230,20 +219,11 @@ typedef struct share {
     size_t member; /* index among the operation's records */
 } share;
 
-static int by_place(const void *a, const void *b) {
-    const share *x = a, *y = b;
-    int order = (x->instance > y->instance) - (x->instance < y->instance);
-    order = order ? order : tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_u64(x->member, y->member);
-}
-
-static bool has_begun(const void *instance, const void *member) {
-    return ((const tm_instance *)instance)->first <= *(const size_t *)member;
-}
+TM_ORDER_BY(by_place, share, instance, step, member);
 
 static const tm_instance *instance_of(const tm_collectives *collectives, size_t member) {
     const tm_vec *instances = &collectives->instances;
-    size_t next = tm_bisect(instances->data, instances->n, instances->size, &member, has_begun);
+    size_t next = TM_FIRST_AFTER(tm_instance, first, instances->data, instances->n, member);
     return (const tm_instance *)instances->data + next - 1;
 }
 
@@ -343,11 +323,7 @@ tm_status tm_delay_end(tm_delay_flow *flow, tm_error *err) {
     return TM_OK;
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_cost *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->step, y->step);
-}
+TM_ORDER_BY(by_rank, tm_cost, rank, step);
 
 void tm_delay_settle(tm_vec *costs) {
     tm_cost *v = costs->data;

@@ -40,11 +40,7 @@ void tm_rank_waits_free(tm_rank_waits *held) {
     tm_vec_free(&held->waits);
 }
 
-static int by_event(const void *a, const void *b) {
-    const tm_participant *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_event, tm_participant, rank, event);
 
 void tm_rank_waits_sort(tm_vec *participants) {
     if (participants->n > 1)
@@ -64,11 +60,7 @@ static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
 }
 
 /* `member` and `owner` are not compared, because they depend on the number of processes. */
-static int by_until(const void *a, const void *b) {
-    const wait *x = a, *y = b;
-    int order = tm_order_i64(x->until_ns, y->until_ns);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_until, wait, until_ns, event);
 
 static int by_group_until(const void *a, const void *b) {
     const wait *x = a, *y = b;
@@ -177,14 +169,10 @@ tm_status tm_rank_waits_add(tm_rank_waits *held, const tm_timeline *timeline,
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static bool ended_by(const void *element, const void *ns) {
-    return ((const wait *)element)->until_ns <= *(const int64_t *)ns;
-}
-
 /* Returns the index of the first of the sorted waits that ended after a moment; n if there is
  * none. */
 static size_t first_after(const wait *waits, size_t n, int64_t ns) {
-    return tm_bisect(waits, n, sizeof *waits, &ns, ended_by);
+    return TM_FIRST_AFTER(wait, until_ns, waits, n, ns);
 }
 
 /* Returns the total length of the waits [first, end). */
@@ -425,11 +413,7 @@ int64_t tm_rank_waits_kept(const tm_rank_waits *held) {
     return kept;
 }
 
-static int by_group_rank(const void *a, const void *b) {
-    const tm_group_member *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_group_rank, tm_group_member, group, rank);
 
 tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members, tm_error *err) {
     const kernel *kernels = held->kernels.data;

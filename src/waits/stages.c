@@ -37,19 +37,10 @@ tm_status tm_stages_edges(const tm_collectives *collectives, tm_vec *edges, tm_e
     return TM_OK;
 }
 
-static int by_time(const void *a, const void *b) {
-    const tm_stage_edge *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->from, y->from);
-    return order ? order : tm_order_i64(x->to, y->to);
-}
-
-static bool is_lower(const void *stage, const void *rank) {
-    return ((const tm_stage *)stage)->rank < *(const int64_t *)rank;
-}
+TM_ORDER_BY(by_time, tm_stage_edge, begin_ns, from, to);
 
 static tm_stage *find(const tm_vec *stages, int64_t rank) {
-    size_t at = tm_bisect(stages->data, stages->n, sizeof(tm_stage), &rank, is_lower);
+    size_t at = TM_FIRST_FROM(tm_stage, rank, stages->data, stages->n, rank);
     tm_stage *v = stages->data;
     return at < stages->n && v[at].rank == rank ? &v[at] : NULL;
 }
@@ -59,9 +50,7 @@ int64_t tm_stage_of(const tm_vec *stages, int64_t rank) {
     return found ? found->stage : -1;
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_stage *)a)->rank, ((const tm_stage *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_stage, rank);
 
 /* Lists the ranks of all edges, each rank once. Sets `stage` of each rank to its number of edges.
  * Returns false when out of memory. */
@@ -121,14 +110,10 @@ static int by_sender(const void *a, const void *b) {
     return order ? order : by_time(a, b);
 }
 
-static bool is_lower_sender(const void *edge, const void *rank) {
-    return ((const tm_stage_edge *)edge)->from < *(const int64_t *)rank;
-}
-
 /* Returns whether the receiver of a transfer sent something before the transfer ended.
  * @param by_sender  [n] all transfers, sorted by sender, then time */
 static bool is_exchange(const tm_stage_edge *edge, const tm_stage_edge *by_sender, size_t n) {
-    const size_t first = tm_bisect(by_sender, n, sizeof *by_sender, &edge->to, is_lower_sender);
+    const size_t first = TM_FIRST_FROM(tm_stage_edge, from, by_sender, n, edge->to);
     return first < n && by_sender[first].from == edge->to &&
            by_sender[first].begin_ns < edge->end_ns;
 }

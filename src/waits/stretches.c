@@ -22,12 +22,7 @@ typedef struct span {
     uint32_t until_track;
 } span;
 
-static int by_begin(const void *a, const void *b) {
-    const span *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : tm_order_i64(x->track, y->track);
-}
+TM_ORDER_BY(by_begin, span, begin_ns, end_ns, track);
 
 static void find_longest(span *v, size_t n) {
     for (size_t i = 0; i < n; i++) {
@@ -66,21 +61,17 @@ static bool collect_compute(const tm_timeline *timeline, tm_vec *out) {
     return true;
 }
 
-static bool begins_by(const void *element, const void *ns) {
-    return ((const span *)element)->begin_ns <= *(const int64_t *)ns;
-}
-
 /* Returns the last compute kernel that had started by a moment; NULL if there is none. */
 static const span *last_by(const tm_vec *compute, int64_t ns) {
     const span *v = compute->data;
-    size_t i = tm_bisect(v, compute->n, sizeof *v, &ns, begins_by);
+    size_t i = TM_FIRST_AFTER(span, begin_ns, v, compute->n, ns);
     return i > 0 ? &v[i - 1] : NULL;
 }
 
 static bool computes_inside(const tm_vec *compute, int64_t begin, int64_t end, uint32_t track) {
     const span *v = compute->data;
     int64_t nearly = end - INSIDE_NS;
-    size_t i = tm_bisect(v, compute->n, sizeof *v, &begin, begins_by);
+    size_t i = TM_FIRST_AFTER(span, begin_ns, v, compute->n, begin);
     while (i < compute->n && v[i].begin_ns < end && v[i].end_ns > nearly)
         i++;
     if (i < compute->n && v[i].begin_ns < end)
@@ -174,13 +165,7 @@ tm_status tm_stretches_take(const tm_collectives *collectives, const tm_particip
     return TM_OK;
 }
 
-static int by_group(const void *a, const void *b) {
-    const tm_own_time *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_i64(x->last_ns, y->last_ns);
-    order = order ? order : tm_order_u64(x->key, y->key);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_group, tm_own_time, group, last_ns, key, rank);
 
 int64_t tm_stretches_sort(tm_vec *own_times) {
     const tm_own_time *v = own_times->data, *first = v;

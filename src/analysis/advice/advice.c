@@ -425,9 +425,7 @@ typedef struct rank_step {
     bool partial;
 } rank_step;
 
-static int by_step(const void *a, const void *b) {
-    return tm_order_i64(((const rank_step *)a)->step, ((const rank_step *)b)->step);
-}
+TM_ORDER_BY(by_step, rank_step, step);
 
 /* Copies the rows of overlap.step and sorts them by step. */
 static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err) {

@@ -120,12 +120,7 @@ static bool collect(const tm_rank_view *view, tm_vec *items) {
     return ok;
 }
 
-static int by_asked(const void *a, const void *b) {
-    const item *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    order = order ? order : tm_order_i64(x->asked_ns, y->asked_ns);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_asked, item, step, asked_ns, row);
 
 static void extend(pass *p, int64_t begin_ns, int64_t end_ns, int64_t kernels_ns) {
     p->begin_ns = begin_ns < p->begin_ns ? begin_ns : p->begin_ns;

@@ -249,12 +249,7 @@ static bool find_runs(scan *s) {
     return true;
 }
 
-static int by_step(const void *a, const void *b) {
-    const run *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    order = order ? order : tm_order_i64(x->pipeline, y->pipeline);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_step, run, step, pipeline, rank);
 
 /* Returns whether all ranks of a pipeline have the step, with equal numbers of passes. */
 static bool is_whole(const scan *s, const run *r, size_t n) {
@@ -346,12 +341,7 @@ static tm_status add_steps(scan *s, tm_error *err) {
     return TM_OK;
 }
 
-static int by_length(const void *a, const void *b) {
-    const length *x = a, *y = b;
-    int order = tm_order_i64(x->stage, y->stage);
-    order = order ? order : tm_order_i64(x->backward, y->backward);
-    return order ? order : tm_order_i64(x->ns, y->ns);
-}
+TM_ORDER_BY(by_length, length, stage, backward, ns);
 
 /* Copies the durations of all passes, and sorts them by stage and direction. */
 static bool find_lengths(const scan *s, tm_vec *lengths) {

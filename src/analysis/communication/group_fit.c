@@ -21,11 +21,7 @@ typedef struct run {
     double weight; /* weight of the run in the fit */
 } run;
 
-static int by_size(const void *a, const void *b) {
-    const tm_transfer *x = a, *y = b;
-    int order = tm_order_real(x->moved_bytes, y->moved_bytes);
-    return order ? order : tm_order_real(x->time_ns, y->time_ns);
-}
+TM_ORDER_BY(by_size, tm_transfer, moved_bytes, time_ns);
 
 /* Makes a run of [n] transfers, sorted by size. `scratch` has room for n numbers. */
 static run make_run(const tm_transfer *transfers, size_t n, double *scratch) {

@@ -94,9 +94,7 @@ static int by_value(const void *a, const void *b) {
                                 : tm_order_i64(x->rank, y->rank);
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const place *)a)->rank, ((const place *)b)->rank);
-}
+TM_ORDER_BY(by_rank, place, rank);
 
 /* Ranks whose rows are kept, ascending. */
 typedef struct kept {

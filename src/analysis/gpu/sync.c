@@ -110,15 +110,9 @@ typedef struct place_sum {
     int64_t calls, step_calls, total_ns, max_ns, lost_ns;
 } place_sum;
 
-static int by_begin(const void *a, const void *b) {
-    const waiting *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_begin, waiting, begin_ns, row);
 
-static int by_row(const void *a, const void *b) {
-    return tm_order_i64(((const waiting *)a)->row, ((const waiting *)b)->row);
-}
+TM_ORDER_BY(by_row, waiting, row);
 
 /* Returns whether a call's name says that the call returns before the GPU has done the work. This
  * holds for asynchronous calls, including stream-ordered allocation, and for all memory sets except

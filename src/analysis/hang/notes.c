@@ -426,9 +426,7 @@ bool tm_hang_notes_add_unreadable(tm_hang_notes *n, const char *path, int64_t ra
     return intern(n, "", &d.version) && tm_vec_append(&n->dumps, &d, 1);
 }
 
-static int by_group(const void *a, const void *b) {
-    return tm_order_u64(((const tm_hang_span *)a)->group, ((const tm_hang_span *)b)->group);
-}
+TM_ORDER_BY(by_group, tm_hang_span, group);
 
 void tm_hang_spans_join(tm_vec *spans) {
     tm_hang_span *v = spans->data;
@@ -466,11 +464,7 @@ static const tm_hang_span *find_span(const tm_vec *spans, uint64_t group) {
     return spans->n > 0 ? bsearch(&key, spans->data, spans->n, sizeof key, by_group) : NULL;
 }
 
-static int by_seq(const void *a, const void *b) {
-    const tm_hang_form *x = a, *y = b;
-    const int order = tm_order_u64(x->group, y->group);
-    return order != 0 ? order : tm_order_i64(x->seq, y->seq);
-}
+TM_ORDER_BY(by_seq, tm_hang_form, group, seq);
 
 /* Sorts by operation, and merges the forms of each operation. */
 static void join_forms(tm_vec *forms) {

@@ -56,11 +56,7 @@ typedef struct said {
     int64_t rank, value;
 } said;
 
-static int by_value(const void *a, const void *b) {
-    const said *x = a, *y = b;
-    int order = tm_order_i64(x->value, y->value);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_value, said, value, rank);
 
 /* Appends the ranks of elements [first, end), such as "0-3,8". Ranks ascend. */
 static bool put_ranks(const said *v, size_t first, size_t end, tm_vec *text) {
@@ -419,10 +415,6 @@ static bool collect_group(group_lists *g, size_t first, size_t end) {
     return ok;
 }
 
-static bool is_of_lower(const void *row, const void *rank) {
-    return ((const listing *)row)->rank < *(const int64_t *)rank;
-}
-
 /* Returns whether a rank that is in a row's list has a different list. If several rows have the
  * same list, only the first of them is checked. */
 static bool is_denied(const group_lists *g, size_t row) {
@@ -430,7 +422,7 @@ static bool is_denied(const group_lists *g, size_t row) {
     const tm_vec *members = members_of(g, own->members);
     for (size_t i = 0; i < members->n; i++) {
         int64_t rank = ((const int64_t *)members->data)[i];
-        size_t other = tm_bisect(rows, g->rows.n, sizeof *rows, &rank, is_of_lower);
+        size_t other = TM_FIRST_FROM(listing, rank, rows, g->rows.n, rank);
         bool there = other < g->rows.n && rows[other].rank == rank;
         if (there && rows[other].members != own->members)
             return true;

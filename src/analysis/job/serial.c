@@ -61,11 +61,7 @@ static bool waits_for_device(const search *s, uint32_t row) {
     return strstr(text, "DeviceSynchronize") || strstr(text, "CtxSynchronize");
 }
 
-static int by_begin(const void *a, const void *b) {
-    const waited *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->end_ns, y->end_ns);
-}
+TM_ORDER_BY(by_begin, waited, begin_ns, end_ns);
 
 /* Returns the recording that contains a time.
  * @param r  start of the search: the recording of an earlier row of the track, or the first
@@ -124,10 +120,6 @@ static bool is_beyond_all(const search *s, const cover *c) {
            c->end_ns - r->over_ns > r->over_ns - r->begin_ns;
 }
 
-static bool is_before(const void *call, const void *begin_ns) {
-    return ((const waited *)call)->begin_ns < *(const int64_t *)begin_ns;
-}
-
 /* Returns the first wait for the device after the launch of a kernel; NULL if there is none. The
  * search starts at the previous result, because the next kernel of a stream usually has the same
  * wait or one of the next few waits. */
@@ -145,7 +137,7 @@ static const waited *wait_after(search *s, uint32_t row) {
     for (int k = 0; k < NEAR && i < n && v[i].begin_ns < end_ns; k++)
         i++;
     if (i < n && v[i].begin_ns < end_ns)
-        i += tm_bisect(&v[i], n - i, sizeof *v, &end_ns, is_before);
+        i += TM_FIRST_FROM(waited, begin_ns, &v[i], n - i, end_ns);
     s->next = i;
     return i < s->waits.n ? &v[i] : NULL;
 }
@@ -211,9 +203,7 @@ static bool look_at_stream(search *s, const tm_track *track) {
     return ok;
 }
 
-static int by_row(const void *a, const void *b) {
-    return tm_order_i64(((const cover *)a)->row, ((const cover *)b)->row);
-}
+TM_ORDER_BY(by_row, cover, row);
 
 /* Computes the interval sets of the result. They do not contain the time in doubt. */
 static bool leave_out(search *s) {

@@ -10,11 +10,7 @@ typedef struct mark {
     int64_t begin_ns, end_ns;
 } mark;
 
-static int by_begin(const void *a, const void *b) {
-    const mark *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order != 0 ? order : tm_order_i64(x->end_ns, y->end_ns);
-}
+TM_ORDER_BY(by_begin, mark, begin_ns, end_ns);
 
 static bool add_mark(const tm_timeline *timeline, uint32_t row, tm_vec *marks) {
     int64_t begin = timeline->begin_ns[row];
@@ -89,10 +85,6 @@ tm_status tm_backward_passes_find(const tm_rank_view *view, tm_vec *out, tm_erro
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static bool ends_by(const void *pass, const void *time_ns) {
-    return ((const tm_backward_pass *)pass)->end_ns <= *(const int64_t *)time_ns;
-}
-
 size_t tm_backward_pass_at(const tm_vec *passes, int64_t time_ns) {
-    return tm_bisect(passes->data, passes->n, passes->size, &time_ns, ends_by);
+    return TM_FIRST_AFTER(tm_backward_pass, end_ns, passes->data, passes->n, time_ns);
 }

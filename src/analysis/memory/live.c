@@ -93,14 +93,10 @@ static int by_bytes(const void *a, const void *b) {
     return order != 0 ? order : tm_order_u64(x->first, y->first);
 }
 
-static bool is_before(const void *attr, const void *event) {
-    return ((const tm_shapes_attr *)attr)->event < *(const uint32_t *)event;
-}
-
 static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];
     size_t n = timeline->n_attrs[TM_ATTR_SHAPES];
-    size_t i = tm_bisect(v, n, sizeof *v, &row, is_before);
+    size_t i = TM_FIRST_FROM(tm_shapes_attr, event, v, n, row);
     return i < n && v[i].event == row ? v[i].shapes : TM_NO_NAME;
 }
 

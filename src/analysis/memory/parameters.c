@@ -115,14 +115,10 @@ static int64_t size_of(const char *types) {
     return 0;
 }
 
-static bool is_before(const void *attr, const void *event) {
-    return ((const tm_inputs_attr *)attr)->event < *(const uint32_t *)event;
-}
-
 static const char *types_of(const tm_rank_view *view, uint32_t row) {
     const tm_inputs_attr *v = view->timeline->attrs[TM_ATTR_INPUTS];
     size_t n = view->timeline->n_attrs[TM_ATTR_INPUTS];
-    size_t i = tm_bisect(v, n, sizeof *v, &row, is_before);
+    size_t i = TM_FIRST_FROM(tm_inputs_attr, event, v, n, row);
     return i < n && v[i].event == row && v[i].types != TM_NO_NAME
                ? tm_names_text(view->names, v[i].types).bytes
                : "";

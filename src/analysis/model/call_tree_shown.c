@@ -180,9 +180,7 @@ typedef struct place {
     uint32_t first, next; /* indices of the first child and the next sibling */
 } place;
 
-static int by_path(const void *a, const void *b) {
-    return tm_order_i64(((const place *)a)->path, ((const place *)b)->path);
-}
+TM_ORDER_BY(by_path, place, path);
 
 /* Sorts by time, shortest first. Each child is inserted at the front of its parent's list, so the
  * longest child ends up first. */

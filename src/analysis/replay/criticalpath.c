@@ -221,12 +221,8 @@ static const tm_path_piece *piece_at(const tm_replay_result *r, size_t i) {
     return (const tm_path_piece *)r->pieces.data + i;
 }
 
-static bool is_rank_below(const void *element, const void *key) {
-    return ((const tm_whatif_rank *)element)->rank < *(const int64_t *)key;
-}
-
 static size_t rank_place(const tm_replay_result *r, int64_t rank) {
-    return tm_bisect(r->ranks.data, r->ranks.n, sizeof(tm_whatif_rank), &rank, is_rank_below);
+    return TM_FIRST_FROM(tm_whatif_rank, rank, r->ranks.data, r->ranks.n, rank);
 }
 
 static tm_status set_name(tm_table *table, tm_cell *cell, const tm_replay_result *r, uint32_t name,

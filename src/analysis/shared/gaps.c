@@ -83,10 +83,6 @@ static bool comes_first(const tm_timeline *timeline, uint32_t row, uint32_t othe
     return a != TM_NO_EVENT && timeline->begin_ns[a] < timeline->begin_ns[b];
 }
 
-static bool ends_before(const void *gap, const void *ns) {
-    return ((const tm_gap *)gap)->end_ns < *(const int64_t *)ns;
-}
-
 /* Returns the first gap that ends at or after a time. Tries the next few gaps before bisecting. For
  * most events, one of these is the result, but the events of a rarely used stream are far apart. */
 static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
@@ -94,7 +90,7 @@ static tm_gap *gap_from(tm_gap *gap, const tm_gap *end, int64_t ns) {
     for (int i = 0; i < NEAR && gap < end && gap->end_ns < ns; i++)
         gap++;
     if (gap < end && gap->end_ns < ns)
-        gap += tm_bisect(gap, (size_t)(end - gap), sizeof *gap, &ns, ends_before);
+        gap += TM_FIRST_FROM(tm_gap, end_ns, gap, (size_t)(end - gap), ns);
     return gap;
 }
 

@@ -117,11 +117,7 @@ static bool lacks_computation(const scan *s, const reported *v, size_t n) {
     return quiet_ns > QUIET_NS && 2 * quiet_ns > end_ns - from_ns;
 }
 
-static int by_call(const void *a, const void *b) {
-    const reported *x = a, *y = b;
-    int order = tm_order_i64(x->call, y->call);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_call, reported, call, row);
 
 /* Decides which graphs were completely recorded. */
 static void settle_graphs(scan *s) {
@@ -236,11 +232,7 @@ static bool look_at_thread(scan *s, const tm_track *track) {
     return true;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const made *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_begin, made, begin_ns, row);
 
 static bool look(scan *s) {
     const tm_timeline *timeline = s->view->timeline;

@@ -106,16 +106,9 @@ typedef struct load {
     int64_t step, rank, compute_ns, window_ns;
 } load;
 
-static int by_step(const void *a, const void *b) {
-    const load *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_step, load, step, rank);
 
-static int by_rank(const void *a, const void *b) {
-    const load *x = a, *y = b;
-    return tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_rank, load, rank);
 
 /* Returns the Gini coefficient: sum (2i - n - 1) x_i / (n sum x), where x is ascending and i counts
  * from 1. */

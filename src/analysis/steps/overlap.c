@@ -224,17 +224,11 @@ typedef struct wait_sum {
     int64_t wait_ns, transfer_ns, n;
 } wait_sum;
 
-static bool is_of_earlier(const void *sum, const void *step) {
-    return ((const wait_sum *)sum)->step < *(const int64_t *)step;
-}
-
-static int by_step(const void *a, const void *b) {
-    return tm_order_i64(((const wait_sum *)a)->step, ((const wait_sum *)b)->step);
-}
+TM_ORDER_BY(by_step, wait_sum, step);
 
 /* Returns the sum of a step among n sums that are sorted by step, or the place to insert it. */
 static wait_sum *sum_of(wait_sum *sums, size_t n, int64_t step) {
-    return sums + tm_bisect(sums, n, sizeof *sums, &step, is_of_earlier);
+    return sums + TM_FIRST_FROM(wait_sum, step, sums, n, step);
 }
 
 /* Returns the time of a kernel, without the time before all profilers of the job were running. Busy
@@ -476,9 +470,7 @@ typedef struct compared {
     int64_t work_ns; /* the window without waits */
 } compared;
 
-static int by_compared_step(const void *a, const void *b) {
-    return tm_order_i64(((const compared *)a)->step, ((const compared *)b)->step);
-}
+TM_ORDER_BY(by_compared_step, compared, step);
 
 /* Returns twice the median of a time of the rows [0, n), of those in which it is not 0: the sum of
  * the middle two times, or twice the middle time. 0 if there are none.

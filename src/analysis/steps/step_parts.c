@@ -169,11 +169,7 @@ static bool add_nodes(finding *f, int64_t *numbers) {
     return true;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const mark *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_begin, mark, begin_ns, row);
 
 /* Finds the track with the most nodes. Autograd has a thread for each device, and one for the host.
  */

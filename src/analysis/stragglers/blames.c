@@ -154,11 +154,7 @@ static tm_blame read_cost(const tm_cell *row) {
     };
 }
 
-static int by_step(const void *a, const void *b) {
-    const tm_blame *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_step, tm_blame, step, rank);
 
 /* Sums the rows of each rank and step. There may be two, because a rank may have both waits and a
  * cost in a step. */
@@ -205,20 +201,11 @@ static tm_status read_parts(const tm_tables *tables, tm_blames *t, tm_error *err
 }
 
 /* tm_blames.ranks is ascending, with an entry for each row of job.rank. */
-static bool is_lower(const void *blame, const void *rank) {
-    return ((const tm_blame *)blame)->rank < *(const int64_t *)rank;
-}
-
 size_t tm_blames_index(const tm_blames *blames, int64_t rank) {
-    return tm_bisect(blames->ranks, blames->n_ranks, sizeof *blames->ranks, &rank, is_lower);
+    return TM_FIRST_FROM(tm_blame, rank, blames->ranks, blames->n_ranks, rank);
 }
 
-static int by_place(const void *a, const void *b) {
-    const tm_place *x = a, *y = b;
-    int order = tm_order_i64(x->level, y->level);
-    order = order ? order : tm_order_u64(x->unit, y->unit);
-    return order ? order : tm_order_u64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_place, tm_place, level, unit, rank);
 
 /* Returns the hosts and groups of every rank; NULL if out of memory. */
 static tm_place *read_places(const tm_tables *tables, const tm_blames *t, size_t *n) {

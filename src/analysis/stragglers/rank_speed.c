@@ -12,13 +12,9 @@ typedef struct sample {
     double speed;
 } sample;
 
-static int by_step(const void *a, const void *b) {
-    return tm_order_i64(((const sample *)a)->step, ((const sample *)b)->step);
-}
+TM_ORDER_BY(by_step, sample, step);
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const sample *)a)->rank, ((const sample *)b)->rank);
-}
+TM_ORDER_BY(by_rank, sample, rank);
 
 /* Reads the samples. A rank without GPU events has no window, so it has no speed. */
 static tm_status read_samples(const tm_tables *tables, tm_vec *out, tm_error *err) {

@@ -222,17 +222,13 @@ static tm_blame blame_of(int64_t rank, const tm_comm_answer *answer) {
     };
 }
 
-static bool is_before_step(const void *blame, const void *step) {
-    return ((const tm_blame *)blame)->step < *(const int64_t *)step;
-}
-
 /* Finds or adds the rank's sums of a step; NULL if out of memory.
  * @param blames  vector of tm_blame, ascending in step */
 static tm_blame *blame_of_step(tm_vec *blames, int64_t rank, int64_t step) {
     const tm_blame *v = blames->data;
     size_t at = blames->n; /* most kernels are in the latest step so far, or in a new one */
     if (at > 0 && v[at - 1].step >= step)
-        at = tm_bisect(v, at - 1, sizeof *v, &step, is_before_step);
+        at = TM_FIRST_FROM(tm_blame, step, v, at - 1, step);
     if (at < blames->n && v[at].step == step)
         return (tm_blame *)blames->data + at;
     tm_blame *sum = tm_vec_push(blames);

@@ -44,13 +44,7 @@ static size_t group_of(const tm_table *ranks, int64_t rank) {
     return first;
 }
 
-static int by_step(const void *a, const void *b) {
-    const cell *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    if (order == 0)
-        order = (x->group > y->group) - (x->group < y->group);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
+TM_ORDER_BY(by_step, cell, step, group, row);
 
 static cell *read_cells(const tm_tables *tables, const tm_table *steps, size_t *n) {
     const tm_table *unmarked = tm_tables_find(tables, "overlap.unmarked");

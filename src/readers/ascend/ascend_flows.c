@@ -106,13 +106,7 @@ bool tm_ascend_flows_queue(tm_ascend_flows *flows, bool taken, int64_t id, uint3
     return tm_vec_append(taken ? &flows->taken : &flows->queued, &added, 1) != NULL;
 }
 
-static int by_id(const void *a, const void *b) {
-    const tip *x = a, *y = b;
-    int order = tm_order_u64(x->id[0], y->id[0]);
-    order = order ? order : tm_order_u64(x->id[1], y->id[1]);
-    order = order ? order : tm_order_i64(x->ns, y->ns);
-    return order ? order : tm_order_u64(x->track, y->track);
-}
+TM_ORDER_BY(by_id, tip, id[0], id[1], ns, track);
 
 static int by_place(const void *a, const void *b) {
     const place *x = a, *y = b;
@@ -122,11 +116,7 @@ static int by_place(const void *a, const void *b) {
     return order ? order : tm_order_u64(x->event, y->event);
 }
 
-static int by_passing(const void *a, const void *b) {
-    const passing *x = a, *y = b;
-    int order = tm_order_i64(x->id, y->id);
-    return order ? order : tm_order_u64(x->event, y->event);
-}
+TM_ORDER_BY(by_passing, passing, id, event);
 
 static void sort(tm_vec *vec, int (*order)(const void *, const void *)) {
     const char *v = vec->data;
@@ -300,17 +290,13 @@ static void set_correlations(tm_trace *trace, const uint32_t *call_of, const uin
             copies[i].correlation = number[call_of[copies[i].event] - 1];
 }
 
-static bool is_lower(const void *element, const void *key) {
-    return ((const passing *)element)->id < *(const int64_t *)key;
-}
-
 /* Returns the event that enqueued the item that `taken` dequeued. If several events enqueued an
  * item with this id, returns the last one before `taken`. */
 static uint32_t queued_by(const linker *l, const tm_vec *queued, const passing *taken) {
     const tm_raw_event *events = l->trace->events.data;
     const passing *v = queued->data;
     uint32_t found = TM_NO_EVENT;
-    for (size_t i = tm_bisect(v, queued->n, sizeof *v, &taken->id, is_lower);
+    for (size_t i = TM_FIRST_FROM(passing, id, v, queued->n, taken->id);
          i < queued->n && v[i].id == taken->id; i++)
         if (events[v[i].event].begin_ns <= events[taken->event].begin_ns)
             found = v[i].event;

@@ -14,15 +14,7 @@ typedef struct operation {
     uint32_t group;
 } operation;
 
-static int by_name(const void *a, const void *b) {
-    const operation *x = a, *y = b;
-    int order = tm_order_u64(x->name, y->name);
-    return order ? order : tm_order_u64(x->group, y->group);
-}
-
-static bool is_lower(const void *element, const void *key) {
-    return ((const operation *)element)->name < *(const uint64_t *)key;
-}
+TM_ORDER_BY(by_name, operation, name, group);
 
 /* Adds an operation and its communicator from a key such as "hcom_allReduce__868_0_1@175...". Keys
  * of another form are ignored. p is after the opening quote. */
@@ -107,6 +99,6 @@ uint32_t tm_ascend_groups_find(const tm_ascend_groups *groups, const tm_json_tex
     if (groups->known.n == 0 || name->escaped)
         return TM_NO_NAME;
     uint64_t key = tm_hash_mixed(0, name->bytes, name->size);
-    size_t i = tm_bisect(v, groups->known.n, sizeof *v, &key, is_lower);
+    size_t i = TM_FIRST_FROM(operation, name, v, groups->known.n, key);
     return i < groups->known.n && v[i].name == key ? v[i].group : TM_NO_NAME;
 }

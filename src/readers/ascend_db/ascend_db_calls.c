@@ -24,11 +24,7 @@ void tm_ascend_db_calls_free(tm_ascend_db *d) {
     tm_vec_free(&d->scratch);
 }
 
-static int by_id(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    int order = tm_order_i64(x->id, y->id);
-    return order ? order : tm_order_i64(x->value, y->value);
-}
+TM_ORDER_BY(by_id, entry, id, value);
 
 /* Returns the lowest value that belongs to an id. Returns @p none if the id is -1 or has no
  * value. */

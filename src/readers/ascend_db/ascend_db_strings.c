@@ -29,12 +29,7 @@ static tm_status each_string(void *context, sqlite3_value **values, tm_error *er
 }
 
 /* Orders by id, then by place in the table. */
-static int by_id(const void *a, const void *b) {
-    const string *x = a, *y = b;
-    int order = tm_order_i64(x->id, y->id);
-    order = order ? order : tm_order_u64(x->at, y->at);
-    return order ? order : tm_order_u64(x->size, y->size);
-}
+TM_ORDER_BY(by_id, string, id, at, size);
 
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *s, const tm_db *db, tm_error *err) {
     static const char *const columns[] = {"id", "value"};
@@ -44,13 +39,9 @@ tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *s, const tm_db *db, tm
     return TM_OK;
 }
 
-static bool is_lower(const void *element, const void *key) {
-    return ((const string *)element)->id < *(const int64_t *)key;
-}
-
 static string *find(const tm_ascend_db_strings *s, int64_t id) {
     string *v = s->ids.data;
-    size_t i = tm_bisect(v, s->ids.n, sizeof *v, &id, is_lower);
+    size_t i = TM_FIRST_FROM(string, id, v, s->ids.n, id);
     return id >= 0 && i < s->ids.n && v[i].id == id ? &v[i] : NULL;
 }
 

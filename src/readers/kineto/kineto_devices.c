@@ -95,12 +95,7 @@ static bool is_labelled(const judge *j, uint32_t pid) {
                         !bsearch(&pid, j->processes.data, j->processes.n, sizeof pid, by_value));
 }
 
-static int by_category(const void *a, const void *b) {
-    const tm_mark *x = a, *y = b;
-    int order = tm_order_u64(x->text, y->text);
-    order = order ? order : tm_order_u64(x->pid, y->pid);
-    return order ? order : tm_order_u64(x->event, y->event);
-}
+TM_ORDER_BY(by_category, tm_mark, text, pid, event);
 
 static bool is_text(const judge *j, uint32_t id, const char *text) {
     return strcmp(tm_names_text(j->names, id).bytes, text) == 0;
@@ -198,9 +193,7 @@ typedef struct asked {
     const tm_collective_attr *attr;
 } asked;
 
-static int by_asked(const void *a, const void *b) {
-    return tm_order_i64(((const asked *)a)->id, ((const asked *)b)->id);
-}
+TM_ORDER_BY(by_asked, asked, id);
 
 static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
     const tm_mark *marks = j->whole->marks.data;

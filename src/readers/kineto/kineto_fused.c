@@ -173,11 +173,7 @@ static tm_status number_owners(const owners *o, int64_t *ranks, int64_t *reporte
     return tm_rank_labels_number(labels, n, 0, reported, err);
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_unit *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->process, y->process);
-}
+TM_ORDER_BY(by_rank, tm_unit, rank, process);
 
 static tm_status add_owners(const owners *o, tm_vec *units, tm_error *err) {
     size_t n = o->labels.n, first = units->n;

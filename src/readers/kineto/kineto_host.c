@@ -168,11 +168,7 @@ static const tm_raw_event *event_of(const finisher *f, uint32_t row) {
     return (const tm_raw_event *)f->trace->events.data + f->rows[row].event;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const part *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_begin, part, begin_ns, row);
 
 static bool list_parts(finisher *f) {
     for (uint32_t i = 0; i < f->trace->attrs[TM_ATTR_COLLECTIVE].n; i++) {
@@ -295,11 +291,7 @@ static bool read_metadata(finisher *f, tm_vec *metadata) {
     return ok;
 }
 
-static int by_thread(const void *a, const void *b) {
-    const worker *x = a, *y = b;
-    int order = tm_order_i64(x->thread, y->thread);
-    return order ? order : tm_order_u64(x->track, y->track);
-}
+TM_ORDER_BY(by_thread, worker, thread, track);
 
 /* Lists the threads that run collectives. Transfers run on the requesting thread. */
 static bool list_workers(finisher *f) {

@@ -107,10 +107,7 @@ static bool note(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     return added.correlation <= 0 || tm_vec_append(&r->links, &added, 1);
 }
 
-static int by_correlation(const void *a, const void *b) {
-    const link *x = a, *y = b;
-    return tm_order_i64(x->correlation, y->correlation);
-}
+TM_ORDER_BY(by_correlation, link, correlation);
 
 /* If a process without a rank shares correlation ids with exactly one rank, gives it this rank. */
 static bool adopt(reading *r) {

@@ -12,11 +12,7 @@ typedef struct call {
     uint32_t process; /* name id */
 } call;
 
-static int by_correlation(const void *a, const void *b) {
-    const call *x = a, *y = b;
-    int order = tm_order_i64(x->correlation, y->correlation);
-    return order ? order : (x->process > y->process) - (x->process < y->process);
-}
+TM_ORDER_BY(by_correlation, call, correlation, process);
 
 static call call_at(const tm_trace *trace, size_t i) {
     const tm_launch_attr *launch = (const tm_launch_attr *)trace->attrs[TM_ATTR_LAUNCH].data + i;

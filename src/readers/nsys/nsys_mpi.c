@@ -83,13 +83,7 @@ tm_status tm_nsys_mpi_range(tm_nsys_emitter *e, sqlite3_value **values, uint32_t
     return keep(e, &row, err);
 }
 
-static int by_call(const void *a, const void *b) {
-    const mpi_row *x = a, *y = b;
-    int order = tm_order_i64(x->start, y->start);
-    order = order ? order : tm_order_i64(x->thread, y->thread);
-    order = order ? order : tm_order_u64(x->name, y->name);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_call, mpi_row, start, thread, name, place);
 
 static uint32_t track_of(tm_nsys_emitter *e, int64_t thread) {
     return tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);

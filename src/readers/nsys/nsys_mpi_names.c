@@ -148,12 +148,7 @@ static tm_status take_comm(void *context, sqlite3_value **values, tm_error *err)
                                                                             : tm_fail_memory(err);
 }
 
-static int by_handle(const void *a, const void *b) {
-    const tm_mpi_comm *x = a, *y = b;
-    int order = tm_order_i64(x->handle, y->handle);
-    order = order ? order : tm_order_i64(x->since, y->since);
-    return order ? order : tm_order_u64(x->name, y->name);
-}
+TM_ORDER_BY(by_handle, tm_mpi_comm, handle, since, name);
 
 tm_status tm_mpi_comms_read(tm_nsys_emitter *e, tm_vec *out, bool *has, tm_error *err) {
     static const char *const rank_columns[] = {"globalTid", "rank"};

@@ -102,11 +102,7 @@ typedef struct nccl_kernel {
     uint32_t event, call; /* `call` is TM_NO_EVENT if it is not recorded */
 } nccl_kernel;
 
-static int by_correlation(const void *a, const void *b) {
-    const nccl_kernel *x = a, *y = b;
-    int order = tm_order_i64(x->correlation, y->correlation);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_correlation, nccl_kernel, correlation, event);
 
 static int by_place(const void *a, const void *b) {
     const tm_nsys_range *x = a, *y = b;
@@ -136,15 +132,11 @@ static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_v
     return TM_OK;
 }
 
-static bool is_lower(const void *kernel, const void *correlation) {
-    return ((const nccl_kernel *)kernel)->correlation < *(const int64_t *)correlation;
-}
-
 /* Returns the first kernel with a correlation id. (All kernels of one launch of a graph have the
  * same id.) */
 static nccl_kernel *first_of(const tm_vec *kernels, int64_t correlation) {
     nccl_kernel *v = kernels->data;
-    size_t i = tm_bisect(v, kernels->n, sizeof *v, &correlation, is_lower);
+    size_t i = TM_FIRST_FROM(nccl_kernel, correlation, v, kernels->n, correlation);
     return i < kernels->n && v[i].correlation == correlation ? &v[i] : NULL;
 }
 

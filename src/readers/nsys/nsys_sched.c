@@ -25,12 +25,7 @@ tm_status tm_nsys_sched_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error
     return tm_vec_append(&e->switchings, &row, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_thread(const void *a, const void *b) {
-    const switching *x = a, *y = b;
-    int order = tm_order_i64(x->thread, y->thread);
-    order = order ? order : tm_order_i64(x->start_ns, y->start_ns);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_thread, switching, thread, start_ns, place);
 
 uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make) {
     char process[24], text[48];
@@ -42,10 +37,6 @@ uint32_t tm_nsys_running_track(tm_nsys_emitter *e, int64_t thread, bool make) {
         return UINT32_MAX;
     return make ? tm_trace_track(e->trace, TM_TRACK_CPU, pid, tid)
                 : tm_trace_find_track(e->trace, TM_TRACK_CPU, pid, tid);
-}
-
-static bool is_less(const void *a, const void *b) {
-    return tm_compare_i64(a, b) < 0;
 }
 
 static tm_status take_own(void *context, sqlite3_value **values, tm_error *err) {
@@ -68,7 +59,7 @@ static tm_status drop_own(tm_nsys_emitter *e, tm_error *err) {
     size_t n = 0;
     tm_sort(own.data, own.n, sizeof(int64_t), tm_compare_i64);
     for (size_t i = 0; i < e->switchings.n; i++) {
-        const size_t at = tm_bisect(own.data, own.n, sizeof(int64_t), &v[i].thread, is_less);
+        const size_t at = tm_lower_bound(own.data, own.n, v[i].thread);
         if (at == own.n || ((const int64_t *)own.data)[at] != v[i].thread)
             v[n++] = v[i];
     }

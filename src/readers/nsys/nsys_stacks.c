@@ -25,17 +25,9 @@ bool tm_nsys_note_chain(tm_nsys_emitter *e, int64_t correlation, int64_t chain) 
     return tm_vec_append(&e->chains, &added, 1) != NULL;
 }
 
-static int by_correlation(const void *a, const void *b) {
-    const chained *x = a, *y = b;
-    int order = tm_order_i64(x->correlation, y->correlation);
-    return order ? order : tm_order_i64(x->chain, y->chain);
-}
+TM_ORDER_BY(by_correlation, chained, correlation, chain);
 
-static int by_place(const void *a, const void *b) {
-    const frame *x = a, *y = b;
-    int order = tm_order_i64(x->chain, y->chain);
-    return order ? order : tm_order_i64(x->depth, y->depth);
-}
+TM_ORDER_BY(by_place, frame, chain, depth);
 
 static bool is_before(const void *element, const void *key) {
     return by_place(element, key) < 0;

@@ -93,11 +93,7 @@ static bool has_process(const tm_vec *pairs, size_t n, int64_t process) {
     return false;
 }
 
-static int by_device(const void *a, const void *b) {
-    const pair *x = a, *y = b;
-    int order = tm_order_i64(x->device, y->device);
-    return order ? order : tm_order_i64(x->process, y->process);
-}
+TM_ORDER_BY(by_device, pair, device, process);
 
 /* Lists pairs of a process and a device. A process belongs to the devices on which it runs kernels.
  * If it has no kernels, it belongs to the devices to and from which it copies. A copy to a device

@@ -31,12 +31,7 @@ tm_status tm_nsys_record_row(tm_nsys_emitter *e, sqlite3_value **values, tm_erro
     return tm_vec_append(&e->records, &row, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_place(const void *a, const void *b) {
-    const record *x = a, *y = b;
-    int order = tm_order_i64(x->context, y->context);
-    order = order ? order : tm_order_i64(x->event, y->event);
-    return order ? order : tm_order_i64(x->correlation, y->correlation);
-}
+TM_ORDER_BY(by_place, record, context, event, correlation);
 
 static bool is_before(const void *element, const void *key) {
     return by_place(element, key) < 0;

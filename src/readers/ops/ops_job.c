@@ -89,15 +89,9 @@ bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event) {
     return add_to_step(job, event);
 }
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_ops_rank *)a)->rank, ((const tm_ops_rank *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_ops_rank, rank);
 
-static int by_begin(const void *a, const void *b) {
-    const tm_ops_step *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->number, y->number);
-}
+TM_ORDER_BY(by_begin, tm_ops_step, begin_ns, number);
 
 /* Returns whether the exporter invented the gap between two steps. Such a gap is a tenth of the
  * earlier step, plus the delay of the later step's first operation. The gap is negative if all

@@ -106,17 +106,9 @@ static bool take_groups(sorted_edge *v, size_t *n, int64_t *durations) {
     return true;
 }
 
-static int by_track(const void *a, const void *b) {
-    const sorted_edge *x = a, *y = b;
-    int order = tm_order_i64(x->edge.track, y->edge.track);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_track, sorted_edge, edge.track, place);
 
-static int by_time(const void *a, const void *b) {
-    const sorted_edge *x = a, *y = b;
-    int order = tm_order_i64(x->edge.time_ns, y->edge.time_ns);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_time, sorted_edge, edge.time_ns, place);
 
 static bool pair_by_time(sorted_edge *v, size_t n, tm_vec *open, int64_t *durations) {
     open->n = 0;

@@ -5,17 +5,9 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-static int by_address(const void *a, const void *b) {
-    const tm_rocprof_allocation *x = a, *y = b;
-    int order = tm_order_u64(x->address, y->address);
-    order = order ? order : tm_order_i64(x->time_ns, y->time_ns);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_address, tm_rocprof_allocation, address, time_ns, place);
 
-static int by_place(const void *a, const void *b) {
-    const tm_rocprof_allocation *x = a, *y = b;
-    return tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_place, tm_rocprof_allocation, place);
 
 static void find_sizes(tm_rocprof_allocation *v, size_t n) {
     const tm_rocprof_allocation *live = NULL;

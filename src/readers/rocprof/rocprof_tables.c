@@ -253,11 +253,7 @@ const tm_rocprof_agent *tm_rocprof_agent_of(const tm_rocprof_tables *t, uint64_t
     return NULL;
 }
 
-static int by_id(const void *a, const void *b) {
-    const tm_rocprof_entry *x = a, *y = b;
-    int order = tm_order_u64(x->id, y->id);
-    return order ? order : tm_order_u64(x->text.at, y->text.at);
-}
+TM_ORDER_BY(by_id, tm_rocprof_entry, id, text.at);
 
 /* First tries the index (id - lowest id), because ids usually increase without gaps. */
 tm_rocprof_entry *tm_rocprof_find(tm_rocprof_table *table, uint64_t id) {

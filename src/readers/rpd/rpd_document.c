@@ -109,11 +109,7 @@ static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *
     return TM_OK;
 }
 
-static int by_gpu(const void *a, const void *b) {
-    const process *x = a, *y = b;
-    int order = tm_order_i64(x->first_gpu, y->first_gpu);
-    return order ? order : tm_order_i64(x->pid, y->pid);
-}
+TM_ORDER_BY(by_gpu, process, first_gpu, pid);
 
 static bool add_use(document *d, int64_t pid, int64_t gpu, int64_t type) {
     const use *v = d->uses.data;

@@ -79,11 +79,7 @@ static tm_status each_description(void *context, sqlite3_value **values, tm_erro
     return TM_OK;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_rpd_launch *x = a, *y = b;
-    int order = tm_order_i64(x->operation, y->operation);
-    return order ? order : tm_order_i64(x->call, y->call);
-}
+TM_ORDER_BY(by_operation, tm_rpd_launch, operation, call);
 
 tm_status tm_rpd_launches_read(tm_rpd_launches *l, const tm_db *db, tm_error *err) {
     TM_TRY(tm_db_select(

@@ -160,10 +160,7 @@ static bool add_trace(reading *r, int64_t device, const tm_pickle_value *trace) 
     return true;
 }
 
-static int by_device(const void *a, const void *b) {
-    return tm_order_i64(((const tm_snapshot_device *)a)->device,
-                        ((const tm_snapshot_device *)b)->device);
-}
+TM_ORDER_BY(by_device, tm_snapshot_device, device);
 
 static int by_bytes(const void *a, const void *b) {
     const tm_snapshot_site *x = a, *y = b;

@@ -99,11 +99,7 @@ bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_t
     return tm_vec_append(&programs->collectives, &found, 1) != NULL;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const run *x = a, *y = b;
-    int order = tm_order_i64(x->process, y->process);
-    return order ? order : tm_order_i64(x->begin_ps, y->begin_ps);
-}
+TM_ORDER_BY(by_begin, run, process, begin_ps);
 
 static bool begins_by(const void *element, const void *key) {
     return by_begin(element, key) <= 0;
@@ -123,11 +119,7 @@ static void find_sizes(tm_viewer_programs *programs) {
     }
 }
 
-static int by_name(const void *a, const void *b) {
-    const run *x = a, *y = b;
-    int order = tm_order_i64(x->name, y->name);
-    return order ? order : tm_order_i64(x->process, y->process);
-}
+TM_ORDER_BY(by_name, run, name, process);
 
 /* Returns the group size of the runs [first, end) of a program. Sets *n_devices to the number of
  * devices that ran the program. */

@@ -30,11 +30,7 @@ static bool has_work(const tm_xplane *plane, tm_xkind kind) {
     return false;
 }
 
-static int by_number(const void *a, const void *b) {
-    const tm_xdevice *x = a, *y = b;
-    int order = tm_order_i64(x->number, y->number);
-    return order ? order : tm_order_i64(x->plane_index, y->plane_index);
-}
+TM_ORDER_BY(by_number, tm_xdevice, number, plane_index);
 
 /* Adds CPUs as devices only if there are no others. Other devices do the work of the job, even if
  * planes of the host also have operations that XLA ran on the CPU. */

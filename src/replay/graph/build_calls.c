@@ -81,11 +81,7 @@ typedef struct ending {
     uint32_t index;
 } ending;
 
-static int by_end(const void *a, const void *b) {
-    const ending *x = a, *y = b;
-    int order = tm_order_i64(x->ns, y->ns);
-    return order ? order : tm_order_i64(x->index, y->index);
-}
+TM_ORDER_BY(by_end, ending, ns, index);
 
 /*
  * Returns the indices of elements, sorted by the elements' end times. NULL when out of memory.

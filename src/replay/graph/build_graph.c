@@ -67,12 +67,7 @@ bool tm_builder_grow(tm_builder *m, size_t n) {
     return ok;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_graph_participant *x = a, *y = b;
-    int order = tm_order_i64(x->last_ns, y->last_ns);
-    order = order ? order : tm_order_u64(x->operation, y->operation);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_operation, tm_graph_participant, last_ns, operation, event);
 
 /* Sorts the participations. Returns an array that maps old indices to new indices, or NULL when out
  * of memory. Overwrites `node` of each participation with the old index. Sets *moved to whether the
@@ -108,9 +103,7 @@ static bool add_participants(tm_builder *m) {
     return place != NULL;
 }
 
-static int by_number(const void *a, const void *b) {
-    return tm_order_i64(((const tm_graph_step *)a)->number, ((const tm_graph_step *)b)->number);
-}
+TM_ORDER_BY(by_number, tm_graph_step, number);
 
 static bool ends_step(const tm_part_event *e) {
     return e->step != TM_NO_STEP && e->last;

@@ -31,13 +31,7 @@ tm_status tm_joins_members(const tm_collectives *collectives, const tm_timebase 
     return TM_OK;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_join_member *x = a, *y = b;
-    int order = tm_order_u64(x->group, y->group);
-    order = order ? order : tm_order_u64(x->operation, y->operation);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_operation, tm_join_member, group, operation, rank, event);
 
 /* The transfer time of an operation. Operations of the same group, size and kind should take
  * equally long. */
@@ -91,9 +85,7 @@ typedef struct cluster {
     int32_t origin;
 } cluster;
 
-static int by_cluster(const void *a, const void *b) {
-    return tm_order_i64(((const cluster *)a)->rank, ((const cluster *)b)->rank);
-}
+TM_ORDER_BY(by_cluster, cluster, rank);
 
 /* Lists the ranks of a group, each once. @p members [n] are the members of all operations of the
  * group. */
@@ -184,13 +176,7 @@ tm_status tm_joins_participants(tm_vec *members, tm_vec *participants, tm_error 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_rank(const void *a, const void *b) {
-    const tm_replay_participant *x = a, *y = b;
-    int order = tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_i64(x->event, y->event);
-    order = order ? order : tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : tm_order_u64(x->operation, y->operation);
-}
+TM_ORDER_BY(by_rank, tm_replay_participant, rank, event, end_ns, operation);
 
 void tm_joins_sort(tm_vec *participants) {
     if (participants->n > 1)

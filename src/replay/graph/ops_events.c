@@ -52,14 +52,10 @@ static uint8_t type_of(tm_text name, int32_t *chunk) {
     return TM_N_OPS_TYPES;
 }
 
-static bool begins_by(const void *element, const void *key) {
-    return ((const tm_step *)element)->begin_ns <= *(const int64_t *)key;
-}
-
 static bool add_row(tm_ops_input *d, const tm_names *names, uint32_t row, const tm_timebase *base) {
     const tm_timeline *t = d->timeline;
     int64_t begin = t->begin_ns[row];
-    size_t step = tm_bisect(t->steps, t->n_steps, sizeof *t->steps, &begin, begins_by);
+    size_t step = TM_FIRST_AFTER(tm_step, begin_ns, t->steps, t->n_steps, begin);
     int32_t chunk;
     uint8_t type = type_of(tm_names_text(names, t->name[row]), &chunk);
     /* An event without duration between two steps belongs to the earlier step. */
@@ -77,13 +73,7 @@ static bool add_row(tm_ops_input *d, const tm_names *names, uint32_t row, const 
 }
 
 /* Orders by step, type and time. Occurrence indices are assigned in this order. */
-static int by_number(const void *a, const void *b) {
-    const tm_ops_part *x = a, *y = b;
-    int order = tm_order_i64(x->step, y->step);
-    order = order ? order : tm_order_i64(x->type, y->type);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->row, y->row);
-}
+TM_ORDER_BY(by_number, tm_ops_part, step, type, begin_ns, row);
 
 static void number_parts(tm_ops_input *d) {
     tm_ops_part *v = d->parts.data;

@@ -61,13 +61,7 @@ bool tm_ops_ask_joins(tm_ops_input *input, uint32_t rank, int32_t origin, tm_vec
     return true;
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_ops_member *x = a, *y = b;
-    int order = tm_order_u64(x->operation, y->operation);
-    order = order ? order : tm_order_i64(x->origin, y->origin);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->part, y->part);
-}
+TM_ORDER_BY(by_operation, tm_ops_member, operation, origin, rank, part);
 
 void tm_ops_answer(tm_vec *members) {
     tm_ops_member *v = members->data;
@@ -113,11 +107,7 @@ bool tm_ops_sample_rank(const tm_ops_input *input, tm_vec *samples) {
     return true;
 }
 
-static int by_type(const void *a, const void *b) {
-    const tm_ops_sample *x = a, *y = b;
-    int order = tm_order_i64(x->type, y->type);
-    return order ? order : tm_order_i64(x->ns, y->ns);
-}
+TM_ORDER_BY(by_type, tm_ops_sample, type, ns);
 
 tm_ops_times tm_ops_ideal(tm_vec *samples) {
     const tm_ops_sample *v = samples->data;

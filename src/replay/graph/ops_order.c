@@ -330,11 +330,7 @@ static void sort_step(sorter *s, uint32_t *place) {
     }
 }
 
-static int by_target(const void *a, const void *b) {
-    const tm_ops_edge *x = a, *y = b;
-    return x->to != y->to ? (x->to > y->to) - (x->to < y->to)
-                          : (x->from > y->from) - (x->from < y->from);
-}
+TM_ORDER_BY(by_target, tm_ops_edge, to, from);
 
 /* Reorders the operations, sorts the edges by target, and removes edges that lead to an earlier
  * operation. */

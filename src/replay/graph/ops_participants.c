@@ -4,11 +4,7 @@
 
 #include "base/sorted.h"
 
-static int by_time(const void *a, const void *b) {
-    const tm_graph_participant *x = a, *y = b;
-    int order = tm_order_i64(x->last_ns, y->last_ns);
-    return order ? order : tm_order_u64(x->operation, y->operation);
-}
+TM_ORDER_BY(by_time, tm_graph_participant, last_ns, operation);
 
 static bool is_before(const void *participant, const void *key) {
     return by_time(participant, key) < 0;

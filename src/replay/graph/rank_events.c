@@ -34,11 +34,7 @@ static int by_launch(const void *a, const void *b) {
     return order ? order : by_place(&x->event, &y->event);
 }
 
-static int by_ns(const void *a, const void *b) {
-    const tm_part_pause *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_ns, tm_part_pause, begin_ns, row);
 
 /* Returns an array with an element for each row: 1 if the row launched a GPU event, else 0. NULL
  * when out of memory. */

@@ -4,12 +4,7 @@
 
 #include "base/sorted.h"
 
-static int by_call(const void *a, const void *b) {
-    const tm_asked *x = a, *y = b;
-    if (x->call != y->call)
-        return x->call < y->call ? -1 : 1;
-    return (x->on_stream > y->on_stream) - (x->on_stream < y->on_stream);
-}
+TM_ORDER_BY(by_call, tm_asked, call, on_stream);
 
 static int by_time(const void *a, const void *b) {
     const tm_asked *x = a, *y = b;
@@ -234,12 +229,7 @@ static uint32_t recorded_from(const tm_recorded *recorded, int64_t stream, int64
     return found;
 }
 
-static int by_event(const void *a, const void *b) {
-    const tm_part_wait *x = a, *y = b;
-    if (x->event != y->event)
-        return x->event < y->event ? -1 : 1;
-    return (x->source > y->source) - (x->source < y->source);
-}
+TM_ORDER_BY(by_event, tm_part_wait, event, source);
 
 /* Removes inferred waits. Keeps a wait only if it is inside a CUDA graph, or if its event is the
  * first on the stream after a recorded wait for a stream that the trace does not contain. */

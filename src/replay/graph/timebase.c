@@ -15,11 +15,7 @@ tm_status tm_timebase_collect(const tm_timeline *timeline, tm_vec *out, tm_error
     return TM_OK;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const tm_recorded_time *x = a, *y = b;
-    const int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->end_ns, y->end_ns);
-}
+TM_ORDER_BY(by_begin, tm_recorded_time, begin_ns, end_ns);
 
 tm_status tm_timebase_cut(tm_timebase *base, tm_vec *recorded, tm_error *err) {
     const tm_recorded_time *v = recorded->data;

@@ -13,11 +13,7 @@ typedef struct pick {
     tm_order_key *keys; /* owned; [nodes] the batch's nodes in the order of the rank's times */
 } pick;
 
-static int by_key(const void *a, const void *b) {
-    const tm_order_key *x = a, *y = b;
-    int order = tm_order_u64(x->key, y->key);
-    return order ? order : tm_order_u64(x->part, y->part);
-}
+TM_ORDER_BY(by_key, tm_order_key, key, part);
 
 /* Orders the nodes. If @p in_time, orders them by this rank's times. Otherwise, keeps the order of
  * the batch. False when out of memory. */

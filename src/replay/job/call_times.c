@@ -8,13 +8,9 @@
 #include "base/sums.h"
 #include "replay/job/batch_loops.h"
 
-static int by_stage(const void *a, const void *b) {
-    return tm_order_i64(((const tm_replay_fact *)a)->stage, ((const tm_replay_fact *)b)->stage);
-}
+TM_ORDER_BY(by_stage, tm_replay_fact, stage);
 
-static int by_host(const void *a, const void *b) {
-    return tm_order_i64(((const tm_replay_fact *)a)->host, ((const tm_replay_fact *)b)->host);
-}
+TM_ORDER_BY(by_host, tm_replay_fact, host);
 
 /* Returns whether each stage is on a single, known host.
  * @param facts  this function sorts them by stage */
@@ -70,13 +66,9 @@ tm_status tm_host_times(const tm_replay_fact *facts, size_t n, tm_vec *out, tm_e
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static bool is_lower(const void *element, const void *host) {
-    return ((const tm_host_time *)element)->host < *(const uint32_t *)host;
-}
-
 double tm_host_factor(const tm_vec *times, uint32_t host) {
     const tm_host_time *v = times->data;
-    const size_t at = tm_bisect(v, times->n, sizeof *v, &host, is_lower);
+    const size_t at = TM_FIRST_FROM(tm_host_time, host, v, times->n, host);
     return at < times->n && v[at].host == host ? v[at].factor : 1.0;
 }
 

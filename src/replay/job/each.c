@@ -33,9 +33,7 @@ static void add_way(pair *p, double ns, uint32_t group) {
     }
 }
 
-static int by_group(const void *a, const void *b) {
-    return tm_order_u64(((const own_link *)a)->group, ((const own_link *)b)->group);
-}
+TM_ORDER_BY(by_group, own_link, group);
 
 /* Sorts the links that lead to a target by group. The links are often sorted already, because the
  * ranks of a host are adjacent. */
@@ -107,10 +105,6 @@ void tm_each_free(tm_each *each) {
     free(each->ends);
 }
 
-static bool is_group_below(const void *link, const void *first) {
-    return ((const own_link *)link)->group < *(const uint32_t *)first;
-}
-
 /*
  * Raises @p latest to the times that are reached over links of other groups than the lane's own.
  *
@@ -141,7 +135,7 @@ static void reach_by_own(const tm_each *each, uint32_t first, size_t target, con
     const int64_t *own = job->ns + each->sets.own * job->n_links;
     const size_t n = job->first[target + 1] - job->first[target];
     const own_link *at = (const own_link *)each->own + job->first[target], *const after = at + n;
-    at += tm_bisect(at, n, sizeof *at, &first, is_group_below);
+    at += TM_FIRST_FROM(own_link, group, at, n, first);
     for (; at < after && at->group - first < TM_EACH_LANES; at++) {
         const uint32_t lane = at->group - first, source = job->from[at->link];
         const double from = source == TM_FROM_ROOT ? 0 : ns[source].ns[lane];

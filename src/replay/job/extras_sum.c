@@ -17,13 +17,9 @@ void tm_extras_free(tm_extras *extras) {
     tm_vec_free(&extras->factors);
 }
 
-static bool is_before(const void *element, const void *index) {
-    return ((const tm_extra_factors *)element)->index < *(const size_t *)index;
-}
-
 const tm_extra_factors *tm_extras_of(const tm_extras *extras, size_t index) {
     const tm_extra_factors *v = extras->factors.data;
-    const size_t at = tm_bisect(v, extras->factors.n, sizeof *v, &index, is_before);
+    const size_t at = TM_FIRST_FROM(tm_extra_factors, index, v, extras->factors.n, index);
     return at < extras->factors.n && v[at].index == index ? &v[at] : NULL;
 }
 

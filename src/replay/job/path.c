@@ -65,11 +65,7 @@ tm_status tm_path_boundaries(const tm_graph *graph, const uint32_t *boundaries, 
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_operation(const void *a, const void *b) {
-    const tm_path_arrival *x = a, *y = b;
-    int order = tm_order_u64(x->operation, y->operation);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_operation, tm_path_arrival, operation, rank);
 
 /* Orders by step number. Within a step, the latest end comes first. Of equal ends, the end of the
  * lowest rank comes first. */
@@ -80,15 +76,11 @@ static int by_step(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-static bool is_before_operation(const void *element, const void *key) {
-    return ((const tm_path_arrival *)element)->operation < *(const uint64_t *)key;
-}
-
 /* Of the ranks that arrived last at an operation, returns the arrival of the lowest rank. Returns
  * NULL if there is none. */
 static const tm_path_arrival *last_of(const tm_vec *arrivals, uint64_t operation) {
     const tm_path_arrival *v = arrivals->data;
-    size_t i = tm_bisect(v, arrivals->n, sizeof *v, &operation, is_before_operation);
+    size_t i = TM_FIRST_FROM(tm_path_arrival, operation, v, arrivals->n, operation);
     return i < arrivals->n && v[i].operation == operation ? &v[i] : NULL;
 }
 

@@ -32,15 +32,9 @@ typedef struct assembly {
     tm_vec targets;
 } assembly;
 
-static int by_rank(const void *a, const void *b) {
-    return tm_order_i64(((const tm_reduced *)a)->rank, ((const tm_reduced *)b)->rank);
-}
+TM_ORDER_BY(by_rank, tm_reduced, rank);
 
-static int by_order(const void *a, const void *b) {
-    const tm_boundary *x = a, *y = b;
-    int order = tm_order_i64(x->last_ns, y->last_ns);
-    return order ? order : tm_order_u64(x->operation, y->operation);
-}
+TM_ORDER_BY(by_order, tm_boundary, last_ns, operation);
 
 static bool read_ranks(assembly *a, const int64_t *words, size_t n_words) {
     for (size_t at = 0; at < n_words;) {

@@ -70,11 +70,7 @@ static void find_events(const tm_graph *graph, const tm_slack_times *times, slac
     }
 }
 
-static int by_begin(const void *a, const void *b) {
-    const slacker *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_begin, slacker, begin_ns, row);
 
 /* Keeps only the events that are in the graph, sorted by start. Returns their number. */
 static size_t put_in_order(slacker *events, size_t n) {

@@ -18,11 +18,7 @@ typedef struct asked {
     uint32_t row, name;
 } asked;
 
-static int by_time(const void *a, const void *b) {
-    const asked *x = a, *y = b;
-    int order = tm_order_i64(x->ns, y->ns);
-    return order ? order : (x->row > y->row) - (x->row < y->row);
-}
+TM_ORDER_BY(by_time, asked, ns, row);
 
 /* Returns the length of the longest section of a pass in which names repeat every @p apart kernels.
  * Returns 0 if this section is shorter than two repetitions. */
@@ -171,12 +167,7 @@ static int by_kernel(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->rank, y->rank);
 }
 
-static int by_work(const void *a, const void *b) {
-    const rank_work *x = a, *y = b;
-    int order = tm_order_i64(x->stage, y->stage);
-    order = order ? order : tm_order_i64(x->work_ns, y->work_ns);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_work, rank_work, stage, work_ns, rank);
 
 /* Adds the kernel of one name and shape to the work of the n ranks that run it. @p v [n] is ordered
  * by stage. */

@@ -22,12 +22,7 @@ typedef struct trace {
     const char *path;
 } trace;
 
-static int by_bytes(const void *a, const void *b) {
-    const trace *x = a, *y = b;
-    int order = tm_order_i64(x->size, y->size);
-    order = order ? order : tm_order_u64(x->digest, y->digest);
-    return order ? order : tm_order_u64(x->place, y->place);
-}
+TM_ORDER_BY(by_bytes, trace, size, digest, place);
 
 static bool alike(const trace *a, const trace *b) {
     return a->size == b->size && a->digest == b->digest;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/sorted.h"
 #include "base/vec.h"
 #include "identity/rank_from_path.h"
 #include "list_lines.h"
@@ -45,10 +46,7 @@ static tm_status add_line(void *context, const tm_line *line, tm_error *err) {
     return tm_vec_append(context, &e, 1) ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_rank(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    return (x->rank > y->rank) - (x->rank < y->rank);
-}
+TM_ORDER_BY(by_rank, entry, rank);
 
 static int by_rank_and_line(const void *a, const void *b) {
     const entry *x = a, *y = b;

@@ -20,11 +20,7 @@ typedef struct place {
 
 _Static_assert(sizeof(place) == PLACE_NUMBERS * sizeof(int64_t), "sent as numbers");
 
-static int by_begin(const void *a, const void *b) {
-    const place *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_BY(by_begin, place, begin_ns, rank);
 
 /* Writes the recordings of this process's ranks to @p out [n_ranks], which is all 0 before the
  * call. The other elements stay 0, so the sum over all processes has every rank. */

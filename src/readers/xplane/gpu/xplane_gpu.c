@@ -345,11 +345,7 @@ tm_status tm_xgpu_read(tm_xread *r, tm_xlaunches *launches, tm_xsteps *steps, tm
     return status;
 }
 
-static int by_correlation(const void *a, const void *b) {
-    const tm_xcopy_call *x = a, *y = b;
-    int order = tm_order_i64(x->correlation, y->correlation);
-    return order ? order : tm_order_i64(x->name, y->name);
-}
+TM_ORDER_BY(by_correlation, tm_xcopy_call, correlation, name);
 
 /* Turns a kernel into a copy of unknown size: neither the kernel nor its call records the size. */
 static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
@@ -361,10 +357,7 @@ static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_
     return event->name != TM_NAME_FAILED && tm_vec_append(&r->trace->attrs[TM_ATTR_COPY], &attr, 1);
 }
 
-static int by_event(const void *a, const void *b) {
-    const tm_copy_attr *x = a, *y = b;
-    return tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_event, tm_copy_attr, event);
 
 tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n, tm_error *err) {
     tm_vec *kernels = &r->trace->attrs[TM_ATTR_KERNEL], *copies = &r->trace->attrs[TM_ATTR_COPY];

@@ -178,19 +178,7 @@ static int by_begin(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->line, y->line);
 }
 
-static int by_flow(const void *a, const void *b) {
-    const mark *x = a, *y = b;
-    int order = tm_order_i64(x->flow, y->flow);
-    return order ? order : tm_order_i64(x->ps, y->ps);
-}
-
-static bool is_before_flow(const void *element, const void *key) {
-    return ((const mark *)element)->flow < *(const int64_t *)key;
-}
-
-static bool begins_before(const void *element, const void *key) {
-    return ((const op *)element)->begin_ps < *(const int64_t *)key;
-}
+TM_ORDER_BY(by_flow, mark, flow, ps);
 
 /* Another thread may finish an operation after the operation's event has ended. The other thread
  * then writes a mark, and the operation is extended to this mark. The mark may be late, so an
@@ -199,11 +187,11 @@ static void complete_ends(cpu *c) {
     op *v = c->ops.data;
     const mark *marks = c->marks.data;
     for (size_t i = 0; i < c->ops.n; i++) {
-        size_t m = tm_bisect(marks, c->marks.n, sizeof *marks, &v[i].flow, is_before_flow);
+        size_t m = TM_FIRST_FROM(mark, flow, marks, c->marks.n, v[i].flow);
         if (v[i].flow == 0 || m == c->marks.n || marks[m].flow != v[i].flow ||
             marks[m].ps <= v[i].end_ps)
             continue;
-        size_t next = tm_bisect(v, c->ops.n, sizeof *v, &v[i].end_ps, begins_before);
+        size_t next = TM_FIRST_FROM(op, begin_ps, v, c->ops.n, v[i].end_ps);
         bool limits = next < c->ops.n && v[next].begin_ps < marks[m].ps;
         v[i].end_ps = limits ? v[next].begin_ps : marks[m].ps;
         v[i].at.duration_ps = v[i].end_ps - v[i].begin_ps;
@@ -285,10 +273,7 @@ static bool set_runs(cpu *c) {
     return ok;
 }
 
-static int by_event(const void *a, const void *b) {
-    const tm_collective_attr *x = a, *y = b;
-    return tm_order_i64(x->event, y->event);
-}
+TM_ORDER_BY(by_event, tm_collective_attr, event);
 
 static uint32_t reported_event(const tm_vec *collectives, size_t i) {
     return ((const tm_collective_attr *)collectives->data)[i].event;

@@ -111,11 +111,7 @@ void tm_xsteps_call(tm_xsteps *s, const tm_raw_event *event, const tm_xvalues *v
         widen(&causes[s->open].first_ns, &causes[s->open].last_ns, begin, end);
 }
 
-static int by_flow(const void *a, const void *b) {
-    const flow *x = a, *y = b;
-    int order = tm_order_i64(x->type, y->type);
-    return order ? order : tm_order_i64(x->id, y->id);
-}
+TM_ORDER_BY(by_flow, flow, type, id);
 
 /* Follows a cause back to its step: along flows from other threads, or to the cause that contains
  * it. Returns NULL if no step is found. */
@@ -159,13 +155,7 @@ static void move_to_calls(tm_xstep *step) {
         step->end_ns = step->last_ns;
 }
 
-static int by_begin(const void *a, const void *b) {
-    const tm_xstep *x = a, *y = b;
-    int order = tm_order_i64(x->begin_ns, y->begin_ns);
-    if (order == 0)
-        order = tm_order_i64(x->end_ns, y->end_ns);
-    return order ? order : tm_order_i64(x->number, y->number);
-}
+TM_ORDER_BY(by_begin, tm_xstep, begin_ns, end_ns, number);
 
 /* Makes a name such as "train step 12", which is recognised as the name of a step. */
 static uint32_t name_step(tm_xread *r, const tm_xstep *step, size_t place) {

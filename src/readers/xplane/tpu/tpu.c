@@ -121,11 +121,7 @@ typedef struct call {
     int64_t correlation, begin_ns, end_ns;
 } call;
 
-static int by_correlation(const void *a, const void *b) {
-    const call *x = a, *y = b;
-    int order = tm_order_i64(x->correlation, y->correlation);
-    return order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-}
+TM_ORDER_BY(by_correlation, call, correlation, begin_ns);
 
 static bool list_calls(const tm_trace *trace, tm_vec *out) {
     const tm_launch_attr *attrs = trace->attrs[TM_ATTR_LAUNCH].data;
@@ -142,14 +138,10 @@ static bool list_calls(const tm_trace *trace, tm_vec *out) {
     return true;
 }
 
-static bool is_before(const void *element, const void *key) {
-    return ((const call *)element)->correlation < *(const int64_t *)key;
-}
-
 /* Returns the call that launched a run; NULL if it was not recorded. */
 static const call *call_of(const tm_vec *calls, const tm_tpu_span *run) {
     const call *v = calls->data;
-    size_t i = tm_bisect(v, calls->n, sizeof *v, &run->launch, is_before);
+    size_t i = TM_FIRST_FROM(call, correlation, v, calls->n, run->launch);
     return run->launch != 0 && i < calls->n && v[i].correlation == run->launch ? &v[i] : NULL;
 }
 
@@ -248,11 +240,7 @@ typedef struct record {
     uint32_t row;
 } record;
 
-static int by_time(const void *a, const void *b) {
-    const record *x = a, *y = b;
-    int order = tm_order_i64(x->at_ns, y->at_ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_BY(by_time, record, at_ns, row);
 
 /* Remembers the size of an allocation by its address. Sets the bytes of a release to minus the
  * remembered size. */

@@ -29,17 +29,9 @@ typedef struct point {
     double at_ps, shift_ps;
 } point;
 
-static int by_device(const void *a, const void *b) {
-    const tm_tpu_times *x = a, *y = b;
-    int order = tm_order_i64(x->device_ps, y->device_ps);
-    return order ? order : tm_order_i64(x->file_ps, y->file_ps);
-}
+TM_ORDER_BY(by_device, tm_tpu_times, device_ps, file_ps);
 
-static int by_file(const void *a, const void *b) {
-    const tm_tpu_edge *x = a, *y = b;
-    int order = tm_order_i64(x->file_ps, y->file_ps);
-    return order ? order : tm_order_i64(x->device_ps, y->device_ps);
-}
+TM_ORDER_BY(by_file, tm_tpu_edge, file_ps, device_ps);
 
 /* Finds the window that contains the most values, and returns its middle. There must be at least
  * one value. This function sorts the values. */
@@ -180,14 +172,6 @@ int64_t tm_tpu_clock_host(const tm_tpu_clock *clock, int64_t device_ps) {
            llround(clock->drift * (double)(device_ps - clock->middle_ps));
 }
 
-static bool is_before(const void *element, const void *key) {
-    return ((const tm_tpu_edge *)element)->file_ps < *(const int64_t *)key;
-}
-
-static bool is_not_after(const void *element, const void *key) {
-    return ((const tm_tpu_edge *)element)->file_ps <= *(const int64_t *)key;
-}
-
 static int64_t move_with(const tm_tpu_clock *clock, const tm_tpu_edge *edge, int64_t file_ps) {
     return tm_tpu_clock_host(clock, edge->device_ps + (file_ps - edge->file_ps));
 }
@@ -195,8 +179,8 @@ static int64_t move_with(const tm_tpu_clock *clock, const tm_tpu_edge *edge, int
 void tm_tpu_clock_move(const tm_tpu_clock *clock, int64_t *begin_ps, int64_t *end_ps) {
     const tm_tpu_edge *begins = clock->begins.data, *ends = clock->ends.data;
     size_t n = clock->begins.n;
-    size_t first = tm_bisect(begins, n, sizeof *begins, begin_ps, is_before);
-    size_t after = tm_bisect(ends, n, sizeof *ends, end_ps, is_not_after);
+    size_t first = TM_FIRST_FROM(tm_tpu_edge, file_ps, begins, n, *begin_ps);
+    size_t after = TM_FIRST_AFTER(tm_tpu_edge, file_ps, ends, n, *end_ps);
     const tm_tpu_edge *next = first < n ? &begins[first] : NULL;
     const tm_tpu_edge *last = after > 0 ? &ends[after - 1] : NULL;
     if (!next && !last)

@@ -256,13 +256,9 @@ static void sort(tm_vec *vec, tm_order *order) {
         qsort(vec->data, vec->n, vec->size, order);
 }
 
-static bool begins_by(const void *element, const void *key) {
-    return ((const tm_tpu_run *)element)->begin_ps <= *(const int64_t *)key;
-}
-
 uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps) {
     const tm_tpu_run *runs = core->runs.data;
-    size_t i = tm_bisect(runs, core->runs.n, sizeof *runs, &ps, begins_by);
+    size_t i = TM_FIRST_AFTER(tm_tpu_run, begin_ps, runs, core->runs.n, ps);
     return i > 0 && ps <= runs[i - 1].end_ps ? (uint32_t)(i - 1) : TM_NO_EVENT;
 }
 
