@@ -36,8 +36,7 @@ static tm_status share_recordings(MPI_Comm comm, const tm_timeline *timelines, s
     tm_status status = tm_mpi_agree(comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(comm, &own, all, err);
-    if (all->n > 1)
-        qsort(all->data, all->n, all->size, by_rank);
+    tm_vec_sort(all, by_rank);
     tm_vec_free(&own);
     return status;
 }

@@ -61,8 +61,7 @@ static bool read_all(const tm_vec *listed, tm_vec *inputs) {
             return false;
         p = input->path + strlen(input->path) + 1;
     }
-    if (inputs->n > 1)
-        qsort(inputs->data, inputs->n, inputs->size, by_place);
+    tm_vec_sort(inputs, by_place);
     return true;
 }
 

@@ -194,9 +194,7 @@ static bool compare(tm_replay_ranks *r, const tm_vec *ranks, const tm_vec *sums,
         if (ok)
             tm_extras_mark(&of[i], whole, &r->places);
     }
-    if (r->places.extras.factors.n > 1)
-        qsort(r->places.extras.factors.data, r->places.extras.factors.n,
-              r->places.extras.factors.size, by_index);
+    tm_vec_sort(&r->places.extras.factors, by_index);
     tm_keys_free(&known);
     tm_vec_free(&of_known);
     return ok;

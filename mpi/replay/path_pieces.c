@@ -107,8 +107,7 @@ static tm_status fill(const tm_replay_ranks *r, decided *d, tm_vec *hops, tm_vec
                       tm_error *err) {
     size_t n_batches;
     const tm_batch *batches = tm_replay_batches(r, &n_batches);
-    if (hops->n > 1)
-        qsort(hops->data, hops->n, hops->size, by_rank);
+    tm_vec_sort(hops, by_rank);
     for (size_t i = 0; i < r->n; i++) {
         const own_hops own = hops_of(hops, r->timelines[i].rank);
         if (own.n == 0 || r->graphs[i].in_batch)

@@ -422,8 +422,7 @@ static tm_status gather_facts(tm_replay_ranks *r, tm_error *err) {
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, &r->facts, err);
-    if (r->facts.n > 1)
-        qsort(r->facts.data, r->facts.n, r->facts.size, by_rank);
+    tm_vec_sort(&r->facts, by_rank);
     tm_vec_free(&own);
     return status;
 }

@@ -172,8 +172,7 @@ static tm_status gather_slots(const tm_replay_ranks *r, tm_vec *slots, tm_error 
     tm_status status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, slots, err);
-    if (slots->n > 1)
-        qsort(slots->data, slots->n, slots->size, by_rank);
+    tm_vec_sort(slots, by_rank);
     tm_vec_free(&own);
     return status;
 }

@@ -64,8 +64,7 @@ static tm_status what_there_is(const tm_replay_ranks *r, int condition, char *ou
     status = tm_mpi_agree(r->comm, status, err);
     if (status == TM_OK)
         status = tm_mpi_everywhere(r->comm, &own, &all, err);
-    if (all.n > 1)
-        qsort(all.data, all.n, all.size, tm_compare_i64);
+    tm_vec_sort(&all, tm_compare_i64);
     out[0] = '\0';
     if (condition == TM_CONDITION_HOST || condition == TM_CONDITION_KIND)
         write_words(r, condition, &all, out);

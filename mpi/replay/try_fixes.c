@@ -444,8 +444,7 @@ static tm_status gather_steps(whatif *w, tm_error *err) {
     tm_vec all = TM_VEC(tm_whatif_step);
     tm_status status = tm_mpi_everywhere(w->r->comm, &w->best, &all, err);
     const tm_whatif_step *v = all.data;
-    if (all.n > 1)
-        qsort(all.data, all.n, all.size, by_saving);
+    tm_vec_sort(&all, by_saving);
     for (size_t i = 0; i < all.n && status == TM_OK; i++)
         if ((i == 0 || v[i].number != v[i - 1].number) && counts(w, v[i].number) &&
             !tm_vec_append(&w->result->steps, &v[i], 1))
@@ -493,8 +492,7 @@ static tm_status try_trials(whatif *w, tm_error *err) {
     TM_TRY(status);
     if (w->self == 0)
         status = add_plan(w, err);
-    if (w->result->items.n > 1)
-        qsort(w->result->items.data, w->result->items.n, w->result->items.size, by_item);
+    tm_vec_sort(&w->result->items, by_item);
     if (w->self == 0 && status == TM_OK) {
         status = add_paths(w, err);
         status = status == TM_OK ? fix_worst(w, err) : status;

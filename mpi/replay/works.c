@@ -145,8 +145,7 @@ tm_status tm_mpi_works(const tm_replay_ranks *r, tm_works *out, tm_error *err) {
         out->n_rows = 0;
     else if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &own, tm_mpi_first_process, &out->ranks, err);
-    if (out->ranks.n > 1)
-        qsort(out->ranks.data, out->ranks.n, out->ranks.size, by_stage);
+    tm_vec_sort(&out->ranks, by_stage);
     tm_vec_free(&own);
     return status;
 }

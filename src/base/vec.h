@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct tm_vec {
@@ -43,6 +44,12 @@ static inline void *tm_vec_append(tm_vec *vec, const void *from, size_t n) {
     void *at = (char *)vec->data + vec->size * vec->n;
     vec->n += n;
     return memcpy(at, from, vec->size * n);
+}
+
+/** Sorts the elements with a comparison for qsort. */
+static inline void tm_vec_sort(const tm_vec *vec, int (*order)(const void *a, const void *b)) {
+    if (vec->n > 1)
+        qsort(vec->data, vec->n, vec->size, order);
 }
 
 #endif

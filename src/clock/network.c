@@ -88,8 +88,7 @@ static int by_link(const void *a, const void *b) {
 }
 
 static void sort(tm_vec *vec, int (*compare)(const void *, const void *)) {
-    if (vec->n > 1)
-        qsort(vec->data, vec->n, vec->size, compare);
+    tm_vec_sort(vec, compare);
 }
 
 /* Sorts the elements and removes duplicates. */

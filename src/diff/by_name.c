@@ -204,8 +204,7 @@ static bool gather(const tm_diff *diff, const source *s, tm_vec *pairs) {
 static void join(tm_vec *pairs) {
     pair *p = pairs->data;
     size_t kept = 0;
-    if (pairs->n > 1)
-        qsort(p, pairs->n, pairs->size, by_name);
+    tm_vec_sort(pairs, by_name);
     for (size_t i = 0; i < pairs->n; i++) {
         pair *last = kept > 0 ? &p[kept - 1] : NULL;
         if (last && last->row[1] == NONE && p[i].row[0] == NONE &&

@@ -46,8 +46,7 @@ static bool gather(const tm_tables *tables, const tm_table *from, const char *co
         if (!tm_vec_append(out, &v, 1))
             return false;
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_step);
+    tm_vec_sort(out, by_step);
     return true;
 }
 

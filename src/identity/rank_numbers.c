@@ -30,8 +30,7 @@ TM_ORDER_BY(by_pair, pair, first, second, place);
 static bool any_differ(tm_vec *pairs) {
     pair *v = pairs->data;
     bool differ = false;
-    if (pairs->n > 1)
-        qsort(v, pairs->n, sizeof *v, by_pair);
+    tm_vec_sort(pairs, by_pair);
     for (size_t i = 1; i < pairs->n; i++)
         differ = differ || (v[i].first == v[i - 1].first && v[i].second != v[i - 1].second);
     return differ;
@@ -192,8 +191,7 @@ static tm_status list_slots(const decider *d, tm_vec *out, tm_error *err) {
         if (!tm_vec_append(out, &own, 1))
             return tm_fail_memory(err);
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_slot);
+    tm_vec_sort(out, by_slot);
     return TM_OK;
 }
 
@@ -242,8 +240,7 @@ static tm_status add_moves(slot *v, size_t n, bool valid, tm_vec *moves, tm_erro
         if (moved && valid && !tm_vec_append(moves, &move, 1))
             return tm_fail_memory(err);
     }
-    if (moves->n > 1)
-        qsort(moves->data, moves->n, moves->size, by_move);
+    tm_vec_sort(moves, by_move);
     return TM_OK;
 }
 

@@ -52,8 +52,7 @@ static int by_communicator(const void *a, const void *b) {
 }
 
 void tm_memberships_sort(tm_vec *members) {
-    if (members->n > 1)
-        qsort(members->data, members->n, members->size, by_communicator);
+    tm_vec_sort(members, by_communicator);
 }
 
 size_t tm_memberships_end(const tm_vec *members, size_t first) {

@@ -304,10 +304,8 @@ tm_status tm_infer_finish(tm_inference *v, tm_host_answers *answers, tm_vec *out
                           tm_error *err) {
     tm_vec *groups = &answers->groups, *operations = &answers->operations;
     const tm_operation_answer *answer = operations->data;
-    if (groups->n > 1)
-        qsort(groups->data, groups->n, groups->size, by_group);
-    if (operations->n > 1)
-        qsort(operations->data, operations->n, operations->size, by_answer);
+    tm_vec_sort(groups, by_group);
+    tm_vec_sort(operations, by_answer);
     for (size_t p = 0; p < v->clusters.n; p++) {
         const tm_cluster *cluster = (const tm_cluster *)v->clusters.data + p;
         const finisher f = {(const tm_group_answer *)groups->data + p, out, left_out};

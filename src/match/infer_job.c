@@ -33,10 +33,8 @@ static tm_status list_sent(tm_host_report *report, tm_vec *out, tm_error *err) {
     tm_vec *operations = &report->operations, *members = &report->members;
     const tm_host_operation *o = operations->data;
     const tm_host_member *m = members->data;
-    if (operations->n > 1)
-        qsort(operations->data, operations->n, operations->size, by_place);
-    if (members->n > 1)
-        qsort(members->data, members->n, members->size, by_rank);
+    tm_vec_sort(operations, by_place);
+    tm_vec_sort(members, by_rank);
     for (size_t i = 0, k = 0; i < operations->n;) {
         sent added = {.operations = o + i, .members = m + k};
         for (; i < operations->n && o[i].host == added.operations->host &&

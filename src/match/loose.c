@@ -118,8 +118,7 @@ static tm_status align_run(tm_comm_record *records, size_t n, size_t *n_kept, tm
 tm_status tm_match_loose(tm_vec *records, tm_vec *left_out, tm_error *err) {
     tm_comm_record *v = records->data;
     size_t kept = 0;
-    if (records->n > 1)
-        qsort(v, records->n, sizeof *v, by_run);
+    tm_vec_sort(records, by_run);
     for (size_t first = 0, i = 0; first < records->n; first = i) {
         size_t n = 0;
         for (i = first + 1; i < records->n && same_run(&v[first], &v[i]); i++)

@@ -383,8 +383,7 @@ static tm_status order_kernels(collector *c, tm_vec *out, tm_error *err) {
         if (!tm_vec_append(out, &kernel, 1))
             return tm_fail_memory(err);
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_begin);
+    tm_vec_sort(out, by_begin);
     return TM_OK;
 }
 

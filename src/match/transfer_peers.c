@@ -120,8 +120,7 @@ static bool exclude(const tm_vec *all, tm_transfers *own) {
 void tm_transfers_resolve(tm_vec *all) {
     tm_transfers *v = all->data;
     bool changed = all->n > 0;
-    if (all->n > 1)
-        qsort(all->data, all->n, all->size, by_rank);
+    tm_vec_sort(all, by_rank);
     while (changed) {
         changed = false;
         for (size_t i = 0; i < all->n; i++)

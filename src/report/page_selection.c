@@ -96,8 +96,7 @@ static bool wish(wishes *w, int64_t number) {
 static bool set_all(wishes *w) {
     int64_t *v = w->all.data;
     size_t n = 0;
-    if (w->all.n > 0)
-        qsort(v, w->all.n, sizeof *v, tm_compare_i64);
+    tm_vec_sort(&w->all, tm_compare_i64);
     for (size_t i = 0; i < w->all.n; i++)
         if (n == 0 || v[n - 1] != v[i])
             v[n++] = v[i];

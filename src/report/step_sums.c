@@ -38,8 +38,7 @@ static bool add_steps(tm_vec *steps, const tm_table *table) {
 static void put_together(tm_vec *steps) {
     tm_step_sum *v = steps->data;
     size_t n = 0;
-    if (steps->n > 0)
-        qsort(v, steps->n, sizeof *v, by_number);
+    tm_vec_sort(steps, by_number);
     for (size_t i = 0; i < steps->n; i++)
         if (n == 0 || v[n - 1].number != v[i].number)
             v[n++] = v[i];
@@ -85,8 +84,7 @@ static bool find_partial(const tm_table *overlap, tm_vec *out) {
         if (int_of(overlap, row, "partial", 0) == 1 && !tm_vec_append(out, &next, 1))
             return false;
     }
-    if (out->n > 0)
-        qsort(out->data, out->n, out->size, by_step);
+    tm_vec_sort(out, by_step);
     return true;
 }
 

@@ -42,8 +42,7 @@ static bool gather(const tm_timeline *timeline, tm_keys *keys, tm_vec *points) {
         if (own.series == TM_NO_KEY || !tm_vec_append(points, &own, 1))
             return false;
     }
-    if (points->n > 0)
-        qsort(points->data, points->n, sizeof(point), by_series);
+    tm_vec_sort(points, by_series);
     return true;
 }
 

@@ -254,8 +254,7 @@ tm_status tm_operations_put(const tm_operations *operations, const tm_plan *plan
     const tm_operation *all = operations->all.data;
     tm_operation_member *members = operations->members.data;
     int64_t before = job_begin_ns;
-    if (operations->members.n > 0)
-        qsort(members, operations->members.n, sizeof *members, by_operation);
+    tm_vec_sort(&operations->members, by_operation);
     tm_bytes_put(out, operations->n_shown);
     tm_bytes_put(out, operations->all.n);
     for (size_t i = 0; i < operations->n_shown; i++) {

@@ -135,8 +135,7 @@ static uint64_t structure_sum(const tm_checksum *checksum) {
 int tm_checksum_write(int fd, uint64_t content_bytes, tm_vec *extents) {
     tm_checksum checksum = {.content_bytes = content_bytes, .extents = *extents};
     size_t bytes = extents->n * sizeof(tm_extent);
-    if (extents->n > 0)
-        qsort(extents->data, extents->n, sizeof(tm_extent), by_offset);
+    tm_vec_sort(extents, by_offset);
     int error = are_in_order(extents, content_bytes) ? read_structure(fd, &checksum) : EINVAL;
     if (error == 0) {
         footer end = {.content_bytes = content_bytes,

@@ -108,8 +108,7 @@ static void choose_annotations(tm_vec *found) {
     annotation *v = found->data;
     size_t best = 0, n_best = 0;
     double most = -1;
-    if (found->n > 1)
-        qsort(v, found->n, sizeof *v, by_loop);
+    tm_vec_sort(found, by_loop);
     for (size_t first = 0, i = 0; i < found->n && v[first].trust == v[0].trust; first = i) {
         double sum = 0;
         while (i < found->n && v[i].trust == v[0].trust &&
@@ -187,8 +186,7 @@ static bool is_same_step(const annotation *first, const annotation *later) {
 static void order_annotations(tm_timeline *timeline, tm_vec *found) {
     annotation *v = found->data;
     size_t n = 0;
-    if (found->n > 1)
-        qsort(v, found->n, sizeof *v, by_begin);
+    tm_vec_sort(found, by_begin);
     for (size_t i = 0; i < found->n; i++) {
         if (n > 0 && is_same_step(&v[n - 1], &v[i])) {
             if (v[i].end_ns > v[n - 1].end_ns)

@@ -59,8 +59,7 @@ static void put_together(tm_vec *rows) {
 }
 
 static void sort(tm_vec *rows) {
-    if (rows->n > 0)
-        qsort(rows->data, rows->n, rows->size, by_place);
+    tm_vec_sort(rows, by_place);
     put_together(rows);
 }
 

@@ -50,8 +50,7 @@ tm_status tm_timeline_find_restarts(tm_timeline *timeline, tm_error *err) {
     tm_vec kernels = TM_VEC(numbered);
     const bool several = timeline->n_spans > 1, ok = !several || collect(timeline, &kernels);
     const numbered *v = kernels.data;
-    if (kernels.n > 1)
-        qsort(kernels.data, kernels.n, kernels.size, by_begin);
+    tm_vec_sort(&kernels, by_begin);
     for (size_t i = 1; i < kernels.n; i++) {
         const tm_span *span = tm_timeline_span(timeline, v[i].begin_ns);
         if (v[i].group == v[i - 1].group && v[i].seq <= v[i - 1].seq &&

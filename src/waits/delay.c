@@ -55,8 +55,7 @@ tm_status tm_delay_participants(const tm_collectives *collectives, int owner, tm
 TM_ORDER_BY(by_member, tm_participant, member);
 
 void tm_delay_sort(tm_vec *participants) {
-    if (participants->n > 1)
-        qsort(participants->data, participants->n, participants->size, by_member);
+    tm_vec_sort(participants, by_member);
 }
 
 void tm_delay_together(const tm_collectives *collectives, tm_participant *participants) {
@@ -239,8 +238,7 @@ static bool gather_shares(const tm_collectives *collectives, const tm_vec *cost_
     }
     share *shares = out->data;
     size_t n = 0;
-    if (out->n > 1)
-        qsort(shares, out->n, sizeof *shares, by_place);
+    tm_vec_sort(out, by_place);
     for (size_t i = 0; i < out->n; i++) {
         if (n > 0 && by_place(&shares[n - 1], &shares[i]) == 0)
             shares[n - 1].ns += shares[i].ns;
@@ -328,8 +326,7 @@ TM_ORDER_BY(by_rank, tm_cost, rank, step);
 void tm_delay_settle(tm_vec *costs) {
     tm_cost *v = costs->data;
     size_t n = 0;
-    if (costs->n > 1)
-        qsort(v, costs->n, sizeof *v, by_rank);
+    tm_vec_sort(costs, by_rank);
     for (size_t i = 0; i < costs->n; i++) {
         if (n > 0 && by_rank(&v[n - 1], &v[i]) == 0) {
             v[n - 1].passed_ns += v[i].passed_ns;

@@ -50,8 +50,7 @@ static tm_status cut(tm_vec *keys, tm_error *err) {
                                      take_first(keys->data, keys->n, by_kind_and_longest, &kept));
     tm_exposed_key *v = kept.data;
     size_t n = 0;
-    if (kept.n > 1)
-        qsort(v, kept.n, sizeof *v, by_place);
+    tm_vec_sort(&kept, by_place);
     for (size_t i = 0; i < kept.n; i++)
         if (n == 0 || by_place(&v[n - 1], &v[i]) != 0)
             v[n++] = v[i];

@@ -111,8 +111,7 @@ tm_status tm_worst_find(const tm_collectives *collectives, tm_worst_key out[TM_W
         if (instances[i].waits && !tm_vec_append(&all, &c, 1))
             status = tm_fail_memory(err);
     }
-    if (all.n > 1)
-        qsort(all.data, all.n, all.size, by_badness);
+    tm_vec_sort(&all, by_badness);
     for (size_t i = 0; i < TM_WORST_MAX; i++)
         out[i] = i < all.n && status == TM_OK ? ((tm_worst_key *)all.data)[i]
                                               : (tm_worst_key){.wait_ns = -1};

@@ -43,8 +43,7 @@ void tm_rank_waits_free(tm_rank_waits *held) {
 TM_ORDER_BY(by_event, tm_participant, rank, event);
 
 void tm_rank_waits_sort(tm_vec *participants) {
-    if (participants->n > 1)
-        qsort(participants->data, participants->n, participants->size, by_event);
+    tm_vec_sort(participants, by_event);
 }
 
 static bool collect_compute(const tm_timeline *timeline, tm_intervals *out) {
@@ -426,8 +425,7 @@ tm_status tm_rank_waits_members(const tm_rank_waits *held, tm_vec *members, tm_e
     }
     tm_group_member *v = members->data;
     size_t n = 0;
-    if (members->n > 1)
-        qsort(v, members->n, sizeof *v, by_group_rank);
+    tm_vec_sort(members, by_group_rank);
     for (size_t i = 0; i < members->n; i++)
         if (n == 0 || by_group_rank(&v[n - 1], &v[i]) != 0)
             v[n++] = v[i];

@@ -63,8 +63,7 @@ static bool list_ranks(const tm_stage_edge *edges, size_t n, tm_vec *stages) {
             return false;
     }
     v = stages->data;
-    if (stages->n > 1)
-        qsort(v, stages->n, sizeof *v, by_rank);
+    tm_vec_sort(stages, by_rank);
     for (size_t i = 0; i < stages->n; i++) {
         if (kept > 0 && v[kept - 1].rank == v[i].rank)
             v[kept - 1].stage++;

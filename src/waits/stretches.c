@@ -170,8 +170,7 @@ TM_ORDER_BY(by_group, tm_own_time, group, last_ns, key, rank);
 int64_t tm_stretches_sort(tm_vec *own_times) {
     const tm_own_time *v = own_times->data, *first = v;
     int64_t n = 0;
-    if (own_times->n > 1)
-        qsort(own_times->data, own_times->n, own_times->size, by_group);
+    tm_vec_sort(own_times, by_group);
     for (size_t i = 0; i < own_times->n; i++) {
         first = v[i].group == first->group ? first : &v[i];
         n += v[i].key == first->key && v[i].last_ns == first->last_ns;

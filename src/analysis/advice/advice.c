@@ -437,8 +437,7 @@ static tm_status read_steps(const tm_tables *tables, tm_vec *out, tm_error *err)
         if (!tm_vec_append(out, &own, 1))
             return tm_fail_memory(err);
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_step);
+    tm_vec_sort(out, by_step);
     return TM_OK;
 }
 

@@ -354,8 +354,7 @@ static bool find_lengths(const scan *s, tm_vec *lengths) {
             if (!tm_vec_append(lengths, &it, 1))
                 return false;
         }
-    if (lengths->n > 1)
-        qsort(lengths->data, lengths->n, lengths->size, by_length);
+    tm_vec_sort(lengths, by_length);
     return true;
 }
 

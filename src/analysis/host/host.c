@@ -214,8 +214,7 @@ static tm_status add_rows(const tm_rank_view *view, tm_vec *threads, tm_table *t
                           tm_error *err) {
     const int64_t recorded = recorded_ns(threads);
     const thread *v = threads->data;
-    if (threads->n > 1)
-        qsort(threads->data, threads->n, sizeof *v, by_time);
+    tm_vec_sort(threads, by_time);
     for (size_t i = 0; i < threads->n && i < LISTED; i++)
         TM_TRY(add_row(view, &v[i], recorded, table, err));
     return TM_OK;

@@ -83,8 +83,7 @@ static tm_status add_rows(tm_tables *out, const char *what, tm_vec *list, value_
     tm_table *table = tm_tables_find(out, tm_differs_table.name);
     said *v = list->data;
     tm_status status = TM_OK;
-    if (list->n > 1)
-        qsort(v, list->n, sizeof *v, by_value);
+    tm_vec_sort(list, by_value);
     if (list->n == 0 || v[0].value == v[list->n - 1].value)
         return TM_OK;
     tm_vec text = TM_VEC(char);

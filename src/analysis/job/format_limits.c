@@ -49,8 +49,7 @@ tm_status tm_job_formats(tm_tables *out, tm_error *err) {
         if (!format->null && !tm_vec_append(&names, &format->value.text, 1))
             status = tm_fail_memory(err);
     }
-    if (names.n > 1)
-        qsort(names.data, names.n, names.size, by_text);
+    tm_vec_sort(&names, by_text);
     const char *const *v = names.data;
     for (size_t first = 0, i = 0; first < names.n && status == TM_OK; first = i) {
         while (i < names.n && strcmp(v[i], v[first]) == 0)

@@ -363,8 +363,7 @@ static int64_t count_different(const tm_table *table, const char *column) {
             return -1;
         }
     }
-    if (values.n > 1)
-        qsort(values.data, values.n, values.size, text ? compare_texts : tm_compare_i64);
+    tm_vec_sort(&values, text ? compare_texts : tm_compare_i64);
     int64_t n = values.n > 0;
     for (size_t i = 1; i < values.n; i++) {
         const char *here = (const char *)values.data + i * values.size;
@@ -390,8 +389,7 @@ static int64_t count_steps(const tm_tables *tables) {
         if (marks && !tm_vec_append(&numbers, &tm_table_cell(steps, i, "step")->value.i, 1))
             n = -1;
     }
-    if (numbers.n > 1)
-        qsort(numbers.data, numbers.n, numbers.size, tm_compare_i64);
+    tm_vec_sort(&numbers, tm_compare_i64);
     const int64_t *v = numbers.data;
     for (size_t i = 0; i < numbers.n && n >= 0; i++)
         n += i == 0 || v[i] != v[i - 1];

@@ -123,8 +123,7 @@ TM_ORDER_BY(by_call, reported, call, row);
 static void settle_graphs(scan *s) {
     const uint8_t *role = s->view->timeline->role;
     const reported *v = s->others.data;
-    if (s->others.n > 1)
-        qsort(s->others.data, s->others.n, s->others.size, by_call);
+    tm_vec_sort(&s->others, by_call);
     for (size_t i = 0, n; i < s->others.n; i += n) {
         const uint32_t call = v[i].call;
         for (n = 1; i + n < s->others.n && v[i + n].call == call;)

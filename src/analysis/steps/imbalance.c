@@ -214,8 +214,7 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
     load *v = loads->data;
     size_t n_whole = 0, n_kept = 0;
     int64_t last = -1;
-    if (loads->n > 1)
-        qsort(v, loads->n, sizeof *v, by_rank);
+    tm_vec_sort(loads, by_rank);
     for (size_t i = 0; i < loads->n; i++) {
         n_whole += v[i].rank != last && !lacks_work(tables, v[i].rank);
         last = v[i].rank;
@@ -229,8 +228,7 @@ static void drop_lacking(const tm_tables *tables, tm_vec *loads) {
             v[n_kept++] = v[i];
     }
     loads->n = n_whole > 1 ? n_kept : loads->n;
-    if (loads->n > 1)
-        qsort(v, loads->n, sizeof *v, by_step);
+    tm_vec_sort(loads, by_step);
 }
 
 static size_t count_ranks(const load *loads, size_t n) {
@@ -246,8 +244,7 @@ static tm_status total_ranks(const tm_vec *loads, size_t *out, tm_error *err) {
     tm_vec copy = TM_VEC(load);
     if (!tm_vec_append(&copy, loads->data, loads->n))
         return tm_fail_memory(err);
-    if (copy.n > 1)
-        qsort(copy.data, copy.n, copy.size, by_rank);
+    tm_vec_sort(&copy, by_rank);
     *out = count_ranks(copy.data, copy.n);
     tm_vec_free(&copy);
     return TM_OK;

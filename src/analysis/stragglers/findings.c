@@ -357,8 +357,7 @@ static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_er
     out->spared_of.excess_pct = percent(in, out->spared_of.excess_ns);
     keep_if(all, worth);
     /* merged() starts with the first finding, which therefore must save most */
-    if (all->n > 1)
-        qsort(v, all->n, sizeof *v, by_saving);
+    tm_vec_sort(all, by_saving);
     free(flags);
     return TM_OK;
 }
@@ -494,8 +493,7 @@ tm_status tm_findings_find(const tm_findings_input *in, tm_findings *out, tm_err
         TM_TRY(keep_worth(in, out, err));
     TM_TRY(raise_levels(in, &out->all, err));
     TM_TRY(complete(in, &out->all, err));
-    if (out->all.n > 1)
-        qsort(out->all.data, out->all.n, out->all.size, in->fixes.known ? by_saving : by_excess);
+    tm_vec_sort(&out->all, in->fixes.known ? by_saving : by_excess);
     find_alternation(&out->all);
     tm_finding event;
     if (out->all.n == 0 && is_bubble(out)) {

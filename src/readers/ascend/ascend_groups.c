@@ -59,8 +59,7 @@ static bool read_keys(tm_source *source, char *text, tm_names *names, tm_ascend_
 /* Sets the communicator to unknown for operations whose name occurs with two communicators. */
 static void settle(tm_ascend_groups *groups) {
     operation *v = groups->known.data;
-    if (groups->known.n > 1)
-        qsort(v, groups->known.n, sizeof *v, by_name);
+    tm_vec_sort(&groups->known, by_name);
     for (size_t i = 1; i < groups->known.n; i++)
         if (v[i].name == v[i - 1].name && v[i].group != v[i - 1].group)
             v[i].group = v[i - 1].group = TM_NO_NAME;

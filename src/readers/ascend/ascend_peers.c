@@ -47,8 +47,7 @@ static bool list_tasks(const tm_trace *trace, const tm_names *names, tm_vec *out
         if (t.sort < N_SORTS && !tm_vec_append(out, &t, 1))
             return false;
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_place);
+    tm_vec_sort(out, by_place);
     return true;
 }
 

@@ -100,6 +100,5 @@ static int by_size(const void *a, const void *b) {
 }
 
 void tm_inspector_sort_members(tm_keys *members) {
-    if (members->keys.n > 1)
-        qsort(members->keys.data, members->keys.n, members->keys.size, by_size);
+    tm_vec_sort(&members->keys, by_size);
 }

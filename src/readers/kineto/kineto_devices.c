@@ -75,8 +75,7 @@ static bool list_processes(judge *j) {
         if ((!last || *last != pid) && !tm_vec_append(&j->processes, &pid, 1))
             return false;
     }
-    if (j->processes.n > 1)
-        qsort(j->processes.data, j->processes.n, sizeof(uint32_t), by_value);
+    tm_vec_sort(&j->processes, by_value);
     return true;
 }
 
@@ -163,8 +162,7 @@ BY_EVENT(by_collective, tm_collective_attr)
 
 static void sort_rows(tm_trace *trace, tm_attr attr, int (*compare)(const void *, const void *)) {
     tm_vec *rows = &trace->attrs[attr];
-    if (rows->n > 1)
-        qsort(rows->data, rows->n, rows->size, compare);
+    tm_vec_sort(rows, compare);
 }
 
 static bool judge_pending(judge *j) {
@@ -208,8 +206,7 @@ static bool list_asked(const judge *j, const tm_vec *rows, tm_vec *out) {
             !tm_vec_append(out, &(asked){marks[i].value, &attrs[r]}, 1))
             return false;
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_asked);
+    tm_vec_sort(out, by_asked);
     return true;
 }
 

@@ -116,8 +116,7 @@ static bool adopt(reading *r) {
     int64_t *ranks = malloc((r->processes.n + 1) * sizeof *ranks);
     for (size_t i = 0; ranks && i < r->processes.n; i++)
         ranks[i] = processes[i].rank;
-    if (r->links.n > 1)
-        qsort(links, r->links.n, sizeof *links, by_correlation);
+    tm_vec_sort(&r->links, by_correlation);
     for (size_t i = 0, end; ranks && i < r->links.n; i = end) {
         int64_t rank = NONE;
         for (end = i; end < r->links.n && links[end].correlation == links[i].correlation; end++)

@@ -127,8 +127,7 @@ static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_v
             !tm_vec_append(out, &kernel, 1))
             return tm_fail_memory(err);
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_correlation);
+    tm_vec_sort(out, by_correlation);
     return TM_OK;
 }
 
@@ -155,8 +154,7 @@ static void find_calls(const tm_trace *trace, const tm_vec *kernels) {
  * and all earlier ranges of its thread. */
 static void order_ranges(tm_vec *ranges) {
     tm_nsys_range *v = ranges->data;
-    if (ranges->n > 1)
-        qsort(v, ranges->n, sizeof *v, by_place);
+    tm_vec_sort(ranges, by_place);
     for (size_t i = 0; i < ranges->n; i++) {
         v[i].reach_ns = v[i].end_ns;
         if (i > 0 && v[i - 1].track == v[i].track && v[i - 1].reach_ns > v[i].reach_ns)

@@ -119,8 +119,7 @@ tm_status tm_nsys_add_stacks(tm_nsys_emitter *e, tm_error *err) {
     if (e->chains.n == 0)
         return TM_OK;
     tm_status status = tm_db_scan(e->db, &query, 0, frame_row, &s, err);
-    if (s.frames.n > 1)
-        qsort(s.frames.data, s.frames.n, sizeof(frame), by_place);
+    tm_vec_sort(&s.frames, by_place);
     qsort(e->chains.data, e->chains.n, sizeof(chained), by_correlation);
     if (status == TM_OK)
         status = add_stacks(&s, err);

@@ -125,10 +125,8 @@ static void lay_steps(tm_ops_job *job) {
 
 void tm_ops_job_finish(tm_ops_job *job) {
     const tm_ops_rank *ranks = job->ranks.data;
-    if (job->ranks.n > 1)
-        qsort(job->ranks.data, job->ranks.n, job->ranks.size, by_rank);
-    if (job->steps.n > 1)
-        qsort(job->steps.data, job->steps.n, job->steps.size, by_begin);
+    tm_vec_sort(&job->ranks, by_rank);
+    tm_vec_sort(&job->steps, by_begin);
     lay_steps(job);
     for (size_t i = 0; i < job->ranks.n; i++)
         job->last_stage = ranks[i].stage > job->last_stage ? ranks[i].stage : job->last_stage;

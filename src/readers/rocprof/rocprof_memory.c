@@ -54,11 +54,9 @@ static bool emit(const tm_rocprof_allocation *a, uint32_t name, tm_trace *trace)
 bool tm_rocprof_memory_emit(tm_vec *all, const tm_unit *unit, uint32_t name, tm_trace *trace) {
     tm_rocprof_allocation *v = all->data;
     bool ok = name != TM_NAME_FAILED;
-    if (all->n > 1)
-        qsort(v, all->n, sizeof *v, by_address);
+    tm_vec_sort(all, by_address);
     find_sizes(v, all->n);
-    if (all->n > 1)
-        qsort(v, all->n, sizeof *v, by_place);
+    tm_vec_sort(all, by_place);
     for (size_t i = 0; i < all->n && ok; i++)
         if (!v[i].gpu || !unit || ((uint64_t)unit->devices & tm_unit_device(v[i].device)))
             ok = emit(&v[i], name, trace);

@@ -163,8 +163,7 @@ static tm_status read_processes(document *d, tm_error *err) {
         each_process, d, err));
     if (d->processes.n == 0 && !tm_vec_append(&d->processes, &nobody, 1))
         return tm_fail_memory(err);
-    if (d->processes.n > 1)
-        qsort(d->processes.data, d->processes.n, sizeof(process), by_gpu);
+    tm_vec_sort(&d->processes, by_gpu);
     return TM_OK;
 }
 

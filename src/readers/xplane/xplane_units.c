@@ -55,8 +55,7 @@ tm_status tm_xspace_devices(tm_space *space, tm_vec *out, tm_error *err) {
     }
     if (out->n == 0)
         TM_TRY(add_cpus(space, out, err));
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_number);
+    tm_vec_sort(out, by_number);
     return TM_OK;
 }
 

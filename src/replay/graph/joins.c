@@ -68,8 +68,7 @@ static bool add_member(const tm_join_member *m, tm_vec *times, tm_vec *participa
 
 static void set_usual(tm_vec *times, tm_replay_participant *participants) {
     timed *v = times->data;
-    if (times->n > 1)
-        qsort(v, times->n, sizeof *v, by_time);
+    tm_vec_sort(times, by_time);
     for (size_t first = 0, end = 0; first < times->n; first = end) {
         while (end < times->n && by_kind(&v[first], &v[end]) == 0)
             end++;
@@ -162,8 +161,7 @@ tm_status tm_joins_participants(tm_vec *members, tm_vec *participants, tm_error 
     const tm_join_member *v = members->data;
     tm_vec times = TM_VEC(timed), clusters = TM_VEC(cluster);
     bool ok = true;
-    if (members->n > 1)
-        qsort(members->data, members->n, members->size, by_operation);
+    tm_vec_sort(members, by_operation);
     for (size_t first = 0, end = 0; first < members->n && ok; first = end) {
         while (end < members->n && v[end].group == v[first].group)
             end++;
@@ -179,6 +177,5 @@ tm_status tm_joins_participants(tm_vec *members, tm_vec *participants, tm_error 
 TM_ORDER_BY(by_rank, tm_replay_participant, rank, event, end_ns, operation);
 
 void tm_joins_sort(tm_vec *participants) {
-    if (participants->n > 1)
-        qsort(participants->data, participants->n, participants->size, by_rank);
+    tm_vec_sort(participants, by_rank);
 }

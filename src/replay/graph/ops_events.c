@@ -77,8 +77,7 @@ TM_ORDER_BY(by_number, tm_ops_part, step, type, begin_ns, row);
 
 static void number_parts(tm_ops_input *d) {
     tm_ops_part *v = d->parts.data;
-    if (d->parts.n > 1)
-        qsort(v, d->parts.n, sizeof *v, by_number);
+    tm_vec_sort(&d->parts, by_number);
     for (size_t i = 1; i < d->parts.n; i++)
         if (v[i].step == v[i - 1].step && v[i].type == v[i - 1].type)
             v[i].nth = v[i - 1].nth + 1;

@@ -65,8 +65,7 @@ TM_ORDER_BY(by_operation, tm_ops_member, operation, origin, rank, part);
 
 void tm_ops_answer(tm_vec *members) {
     tm_ops_member *v = members->data;
-    if (members->n > 1)
-        qsort(v, members->n, sizeof *v, by_operation);
+    tm_vec_sort(members, by_operation);
     for (size_t first = 0, end = 0; first < members->n; first = end) {
         int64_t arrival = INT64_MIN, begin = INT64_MIN;
         for (; end < members->n && v[end].operation == v[first].operation; end++) {
@@ -112,8 +111,7 @@ TM_ORDER_BY(by_type, tm_ops_sample, type, ns);
 tm_ops_times tm_ops_ideal(tm_vec *samples) {
     const tm_ops_sample *v = samples->data;
     tm_ops_times out = {{0}};
-    if (samples->n > 1)
-        qsort(samples->data, samples->n, samples->size, by_type);
+    tm_vec_sort(samples, by_type);
     for (size_t first = 0, end = 0; first < samples->n; first = end) {
         int64_t sum = 0;
         for (; end < samples->n && v[end].type == v[first].type; end++)

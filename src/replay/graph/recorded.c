@@ -279,8 +279,7 @@ tm_status tm_recorded_waits(tm_recorded *recorded, tm_vec *waits, tm_error *err)
             return tm_fail_memory(err);
     tm_part_wait *w = waits->data;
     size_t kept = 0;
-    if (waits->n > 1)
-        qsort(w, waits->n, sizeof *w, by_event);
+    tm_vec_sort(waits, by_event);
     for (size_t i = 0; i < waits->n; i++)
         if (kept == 0 || by_event(&w[kept - 1], &w[i]) != 0)
             w[kept++] = w[i];

@@ -134,10 +134,8 @@ tm_status tm_path_walk(tm_vec *arrivals, tm_vec *ends, int64_t n_ranks, tm_vec *
                        tm_error *err) {
     const tm_path_end *v = ends->data;
     int64_t before_ns = 0;
-    if (arrivals->n > 1)
-        qsort(arrivals->data, arrivals->n, arrivals->size, by_operation);
-    if (ends->n > 1)
-        qsort(ends->data, ends->n, ends->size, by_step);
+    tm_vec_sort(arrivals, by_operation);
+    tm_vec_sort(ends, by_step);
     for (size_t first = 0, next = 0; first < ends->n; first = next) {
         while (next < ends->n && v[next].number == v[first].number)
             next++;

@@ -47,8 +47,7 @@ static bool read_ranks(assembly *a, const int64_t *words, size_t n_words) {
         assert(a->job->n_sets == 0 || a->job->n_sets == rank->n_sets);
         a->job->n_sets = rank->n_sets;
     }
-    if (a->ranks.n > 0)
-        qsort(a->ranks.data, a->ranks.n, sizeof(tm_reduced), by_rank);
+    tm_vec_sort(&a->ranks, by_rank);
     return true;
 }
 

@@ -118,8 +118,7 @@ tm_status tm_links_collect(const tm_collectives *c, tm_links_host_of *host_of, c
 tm_status tm_links_summarise(tm_vec *taken, tm_vec *links, tm_error *err) {
     const tm_links_taken *v = taken->data;
     bool ok = true;
-    if (taken->n > 1)
-        qsort(taken->data, taken->n, taken->size, by_taken);
+    tm_vec_sort(taken, by_taken);
     for (size_t i = 0, end; i < taken->n && ok; i = end) {
         for (end = i + 1; end < taken->n && v[end].group == v[i].group &&
                           by_class(&v[end].class, &v[i].class) == 0;
@@ -342,10 +341,8 @@ static bool find_slowest(const field *f, tm_links *out) {
 }
 
 tm_status tm_links_compare(tm_vec *links, tm_vec *members, tm_links *out, tm_error *err) {
-    if (links->n > 1)
-        qsort(links->data, links->n, links->size, by_link);
-    if (members->n > 1)
-        qsort(members->data, members->n, members->size, by_member);
+    tm_vec_sort(links, by_link);
+    tm_vec_sort(members, by_member);
     const field f = {links->data, links->n, members, malloc((links->n + 1) * sizeof *f.scratch)};
     const bool ok = f.scratch && find_slowest(&f, out);
     free(f.scratch);

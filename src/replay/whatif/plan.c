@@ -157,8 +157,7 @@ static bool find_candidates(planning *p) {
             return false;
         *c = (candidate){p->path_ns[i], (uint32_t)i};
     }
-    if (p->candidates.n > 0)
-        qsort(p->candidates.data, p->candidates.n, sizeof(candidate), by_promise);
+    tm_vec_sort(&p->candidates, by_promise);
     return true;
 }
 

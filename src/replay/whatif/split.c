@@ -68,8 +68,7 @@ static bool list_asked(const tm_timeline *t, const bool *counts, tm_vec *out) {
         if ((it.name != BORDER || border) && !tm_vec_append(out, &it, 1))
             return false;
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_time);
+    tm_vec_sort(out, by_time);
     return true;
 }
 
@@ -271,15 +270,13 @@ tm_status tm_split_compare(tm_vec *kernels, int64_t n_steps, tm_vec *stages, tm_
     int64_t *means = malloc((kernels->n + 1) * sizeof *means);
     const size_t first = stages->n;
     bool ok = means != NULL;
-    if (kernels->n > 1)
-        qsort(v, kernels->n, sizeof *v, by_kernel);
+    tm_vec_sort(kernels, by_kernel);
     for (size_t i = 0, end; i < kernels->n && ok; i = end) {
         for (end = i + 1; end < kernels->n && same_kernel(&v[i], &v[end]); end++)
             ;
         ok = add_kernel(v + i, end - i, means, &ranks, &works);
     }
-    if (works.n > 1)
-        qsort(works.data, works.n, works.size, by_work);
+    tm_vec_sort(&works, by_work);
     const rank_work *w = works.data;
     for (size_t i = 0, end; i < works.n && ok; i = end) {
         for (end = i + 1; end < works.n && w[end].stage == w[i].stage; end++)

@@ -216,7 +216,6 @@ tm_status tm_folder_list(const char *folder, bool all_recordings, tm_vec *paths,
         status = read_below(folder, paths, err);
     if (status == TM_OK)
         status = read_recordings(folder, all_recordings, paths, any, err);
-    if (paths->n > 1)
-        qsort(paths->data, paths->n, paths->size, tm_path_order);
+    tm_vec_sort(paths, tm_path_order);
     return status;
 }

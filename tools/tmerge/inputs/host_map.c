@@ -57,8 +57,7 @@ static int by_rank_and_line(const void *a, const void *b) {
 static tm_status read_map(const char *map, tm_vec *out, tm_error *err) {
     TM_TRY(tm_lines_each(map, add_line, out, err));
     const entry *entries = out->data;
-    if (out->n > 1)
-        qsort(out->data, out->n, sizeof *entries, by_rank_and_line);
+    tm_vec_sort(out, by_rank_and_line);
     for (size_t i = 1; i < out->n; i++)
         if (entries[i].rank == entries[i - 1].rank)
             return tm_fail(err, TM_ERR_INPUT, map, -1,

@@ -381,7 +381,6 @@ tm_status tm_xgpu_find_copies(tm_xread *r, tm_xcopy_call *calls, size_t n, tm_er
             return tm_fail_memory(err);
     }
     kernels->n = kept;
-    if (copies->n > 1)
-        qsort(copies->data, copies->n, copies->size, by_event);
+    tm_vec_sort(copies, by_event);
     return TM_OK;
 }

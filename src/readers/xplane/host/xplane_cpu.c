@@ -300,17 +300,14 @@ static bool sort_out(tm_xread *r) {
                  (is_reported || kind.class != TM_HLO_COLLECTIVE || add_bare(r, &v[i], &kind));
         next += is_reported;
     }
-    if (collectives->n > 1)
-        qsort(collectives->data, collectives->n, collectives->size, by_event);
+    tm_vec_sort(collectives, by_event);
     return ok;
 }
 
 static tm_status emit_all(cpu *c, tm_error *err) {
     op *v = c->ops.data;
-    if (c->marks.n > 1)
-        qsort(c->marks.data, c->marks.n, c->marks.size, by_flow);
-    if (c->ops.n > 1)
-        qsort(v, c->ops.n, sizeof *v, by_begin);
+    tm_vec_sort(&c->marks, by_flow);
+    tm_vec_sort(&c->ops, by_begin);
     complete_ends(c);
     for (size_t i = 0; i < c->ops.n; i++)
         TM_TRY(emit(c, &v[i], err));

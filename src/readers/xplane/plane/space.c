@@ -206,8 +206,7 @@ static int by_id(const void *a, const void *b) {
 static void sort_by_id(tm_vec *vec) {
     char *v = vec->data;
     size_t n = 0, size = vec->size;
-    if (vec->n > 1)
-        qsort(v, vec->n, size, by_id);
+    tm_vec_sort(vec, by_id);
     for (size_t i = 0; i < vec->n; i++) {
         n -= n > 0 && memcmp(v + (n - 1) * size, v + i * size, sizeof(int64_t)) == 0;
         if (n != i)

@@ -132,8 +132,7 @@ static tm_xstep *step_of(const tm_xsteps *s, uint32_t at) {
 
 static void join_calls(tm_xsteps *s) {
     const tm_xcause *causes = s->causes.data;
-    if (s->flows.n > 1)
-        qsort(s->flows.data, s->flows.n, s->flows.size, by_flow);
+    tm_vec_sort(&s->flows, by_flow);
     for (size_t i = 0; i < s->causes.n; i++) {
         tm_xstep *step = causes[i].first_ns <= causes[i].last_ns ? step_of(s, (uint32_t)i) : NULL;
         if (step)

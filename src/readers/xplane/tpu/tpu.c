@@ -133,8 +133,7 @@ static bool list_calls(const tm_trace *trace, tm_vec *out) {
         if (!tm_vec_append(out, &made, 1))
             return false;
     }
-    if (out->n > 1)
-        qsort(out->data, out->n, out->size, by_correlation);
+    tm_vec_sort(out, by_correlation);
     return true;
 }
 
@@ -269,8 +268,7 @@ tm_status tm_tpu_complete_memory(const tm_xread *r, tm_error *err) {
         ok = attrs[i].device_type == 0 || tm_vec_append(&records, &found, 1);
     }
     record *v = records.data;
-    if (records.n > 1)
-        qsort(v, records.n, sizeof *v, by_time);
+    tm_vec_sort(&records, by_time);
     for (size_t i = 0; i < records.n && ok; i++)
         ok = take(&attrs[v[i].row], &addresses, &sizes);
     tm_keys_free(&addresses);

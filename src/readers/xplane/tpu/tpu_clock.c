@@ -118,8 +118,7 @@ static bool add_edges(tm_tpu_clock *clock, const tm_tpu_times *t) {
 }
 
 static void sort_edges(tm_vec *edges) {
-    if (edges->n > 1)
-        qsort(edges->data, edges->n, edges->size, by_file);
+    tm_vec_sort(edges, by_file);
 }
 
 /* Fits the line to points sampled over the whole trace. */

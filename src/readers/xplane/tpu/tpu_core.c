@@ -252,8 +252,7 @@ static int ops_by_begin(const void *a, const void *b) {
 }
 
 static void sort(tm_vec *vec, tm_order *order) {
-    if (vec->n > 1)
-        qsort(vec->data, vec->n, vec->size, order);
+    tm_vec_sort(vec, order);
 }
 
 uint32_t tm_tpu_run_at(const tm_tpu_core *core, int64_t ps) {
