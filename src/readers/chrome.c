@@ -262,8 +262,7 @@ static tm_status read_metadata(chrome_reader *reader, tm_json_text *key, tm_erro
     size_t size = repaired ? reader->repair.size : (size_t)(window->p - text);
     if (repaired)
         count_repairs(reader);
-    if (key->size == 19 && memcmp(key->bytes, "baseTimeNanoseconds", 19) == 0 &&
-        !read_base_time(reader, text, size))
+    if (tm_json_is(key, "baseTimeNanoseconds") && !read_base_time(reader, text, size))
         return tm_window_fail(window, keep + value, "baseTimeNanoseconds is not a time", err);
     return keep_metadata(reader, key, text, size, err);
 }
@@ -296,7 +295,7 @@ static tm_status read_members(chrome_reader *reader, bool more, tm_error *err) {
     while (more) {
         tm_json_text key = {0};
         TM_TRY(tm_window_key(window, &key, err));
-        if (*window->p == '[' && key.size == 11 && memcmp(key.bytes, "traceEvents", 11) == 0) {
+        if (*window->p == '[' && tm_json_is(&key, "traceEvents")) {
             window->p++;
             TM_TRY(read_events(reader, err));
             if (reader->arrived)
@@ -428,8 +427,8 @@ bool tm_chrome_label(tm_vec *labels, tm_names *names, tm_vec *scratch, const tm_
                      unsigned name) {
     const tm_json_text *record = &event->name;
     bool named = event->has_name && tm_chrome_has(event, name);
-    bool process = named && record->size == 12 && !memcmp(record->bytes, "process_name", 12);
-    bool thread = named && record->size == 11 && !memcmp(record->bytes, "thread_name", 11);
+    bool process = named && tm_json_is(record, "process_name");
+    bool thread = named && tm_json_is(record, "thread_name");
     if (!process && !thread)
         return true;
     tm_label label = {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/page_mark.h"
 #include "json.h"
 #include "timeline/part.h"
@@ -72,13 +73,9 @@ tm_status tm_format_fail_unknown(const char *path, tm_error *err) {
                    "this is not a trace of a known format (%s; tmerge list describes them)", known);
 }
 
-static bool starts_with(const char *head, size_t size, const char *start) {
-    return size >= strlen(start) && memcmp(head, start, strlen(start)) == 0;
-}
-
 static void tell(const char *head, size_t size, bool whole, tm_file_info *out) {
     /* A store is an HDF5 file. */
-    if (starts_with(head, size, "\x89HDF\r\n\x1a\n"))
+    if (tm_begins_with(head, size, "\x89HDF\r\n\x1a\n"))
         out->kind = TM_FILE_STORE;
     else if (tm_page_mark(head))
         out->kind = TM_FILE_PAGE;

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "simd.h"
 
 #if TM_SIMD
@@ -34,6 +35,14 @@ typedef struct tm_json_text {
     /* Only for the text of an ARRAY field: index in tm_chrome_event.known_ids; 0: none. */
     uint16_t known;
 } tm_json_text;
+
+static inline bool tm_json_is(const tm_json_text *text, const char *word) {
+    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
+}
+
+static inline bool tm_json_begins(const tm_json_text *text, const char *begin) {
+    return tm_begins_with(text->bytes, text->size, begin);
+}
 
 static inline const char *tm_json_fail(tm_json_cursor *cursor, const char *at, const char *why) {
     cursor->fail = at;

@@ -60,7 +60,7 @@ tm_status tm_walk_item(tm_walk *walk, tm_walk_parse *parse, void *context,
 tm_status tm_walk_end(tm_walk *walk, tm_error *err) TM_MUST_CHECK;
 
 static inline bool tm_walk_is(const tm_json_text *key, const char *word) {
-    return key && key->size == strlen(word) && memcmp(key->bytes, word, key->size) == 0;
+    return key && tm_json_is(key, word);
 }
 
 #endif

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 #define PICKLE                                                                                     \
     "this pickle is not a trace: tmerge hang reads dumps of PyTorch's flight recorder, and "       \
     "tmerge analyze STORE --memory-snapshot FILE adds a snapshot of PyTorch's memory to a store"
@@ -90,8 +92,8 @@ const char *tm_unread_what(const char *path, const char *head, size_t size) {
                "inspector (2.28 and later) and NCCL_INSPECTOR_DUMP_VERBOSE=1 instead";
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const char *begin = known[i].begin, *end = known[i].end, *holds = known[i].holds;
-        if ((!begin || (size >= strlen(begin) && memcmp(head, begin, strlen(begin)) == 0)) &&
-            (!end || ends_with(path, end)) && (!holds || strstr(head, holds)))
+        if ((!begin || tm_begins_with(head, size, begin)) && (!end || ends_with(path, end)) &&
+            (!holds || strstr(head, holds)))
             return known[i].what;
     }
     return NULL;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "base/vec.h"
 #include "counted.h"
@@ -42,7 +43,7 @@ static int64_t type_bytes(tm_text type) {
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
         if (strlen(types[i].name) == type.size && memcmp(types[i].name, type.bytes, type.size) == 0)
             return types[i].bytes;
-    return type.size > 12 && memcmp(type.bytes, "c10::Float8_", 12) == 0 ? 1 : -1;
+    return type.size > 12 && tm_text_begins(type, "c10::Float8_") ? 1 : -1;
 }
 
 /* Returns the next text of a list without its quotes, and removes it from the list; empty if there

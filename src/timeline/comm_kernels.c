@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 enum { BY_WORDS = 0x100, NAME_ROOM = 512, TEXT_ROOM = 4096, N_STARTS = 128 };
 
 /* Where a pattern is searched for: only in the name, or also in the arguments. */
@@ -126,11 +128,6 @@ static bool add_mangled(words *w, const char *bytes, size_t size) {
     return true;
 }
 
-static bool begins_with(const char *bytes, size_t size, const char *word) {
-    size_t n = strlen(word);
-    return size >= n && memcmp(bytes, word, n) == 0;
-}
-
 /* Adds the namespaces and the function of a demangled name. Leaves out return type, template
  * arguments and parameters. */
 static void add_demangled(words *w, const char *bytes, size_t size) {
@@ -145,9 +142,9 @@ static void add_demangled(words *w, const char *bytes, size_t size) {
             depth++;
         } else if (depth > 0) {
             continue;
-        } else if (begins_with(bytes + i, size - i, unnamed)) {
+        } else if (tm_begins_with(bytes + i, size - i, unnamed)) {
             i += sizeof unnamed - 2;
-        } else if (begins_with(bytes + i, size - i, call)) {
+        } else if (tm_begins_with(bytes + i, size - i, call)) {
             i += sizeof call - 2;
         } else if (c == '(') {
             break;

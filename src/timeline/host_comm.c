@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/intervals.h"
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "metadata.h"
 #include "trace.h"
@@ -39,7 +40,7 @@ tm_host_comm tm_host_comm_of(tm_text name) {
 
 bool tm_timeline_is_of_cpu(const tm_timeline *timeline) {
     tm_text kind = tm_trace_noted(tm_timeline_metadata(timeline), TM_DEVICE_KIND);
-    return kind.size == strlen(TM_CPU_KIND) && memcmp(kind.bytes, TM_CPU_KIND, kind.size) == 0;
+    return tm_text_is(kind, TM_CPU_KIND);
 }
 
 uint32_t tm_timeline_work_end(const tm_timeline *timeline) {

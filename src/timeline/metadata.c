@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/median.h"
 
 enum { LONG_BYTES = 64 };
@@ -255,5 +256,5 @@ int64_t tm_dtype_bytes(tm_text dtype) {
         if (strlen(types[i].name) == dtype.size &&
             memcmp(types[i].name, dtype.bytes, dtype.size) == 0)
             return types[i].bytes;
-    return dtype.size > 6 && memcmp(dtype.bytes, "Float8", 6) == 0 ? 1 : 0;
+    return dtype.size > 6 && tm_text_begins(dtype, "Float8") ? 1 : 0;
 }

@@ -230,15 +230,11 @@ static bool read_vllm(tm_text name, tm_step_mark *out) {
     return true;
 }
 
-static bool begins(tm_text text, const char *word) {
-    return text.size >= strlen(word) && memcmp(text.bytes, word, strlen(word)) == 0;
-}
-
 /* Sets *body to the text between the brackets of "WORD[...]". Returns false if the name has another
  * form. */
 static bool bracketed(tm_text name, const char *word, tm_text *body) {
     size_t size = strlen(word);
-    if (!begins(name, word) || name.size < size + 2 || name.bytes[size] != '[' ||
+    if (!tm_text_begins(name, word) || name.size < size + 2 || name.bytes[size] != '[' ||
         name.bytes[name.size - 1] != ']')
         return false;
     *body = (tm_text){name.bytes + size + 1, name.size - size - 2};
@@ -255,7 +251,7 @@ static tm_step_phase sglang_phase(tm_text body) {
                  {"MIXED ", TM_STEP_MIXED},
                  {"IDLE ", TM_STEP_IDLE}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (begins(body, words[i].word))
+        if (tm_text_begins(body, words[i].word))
             return words[i].phase;
     return TM_STEP_PHASE_NONE;
 }

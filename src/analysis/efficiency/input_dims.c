@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 /* A position in a text, which may have any content. */
 typedef struct place {
     const char *p, *end;
@@ -108,6 +110,5 @@ bool tm_inputs_ints(tm_text text, tm_dims *out) {
 }
 
 bool tm_inputs_true(tm_text text) {
-    return (text.size == 4 && memcmp(text.bytes, "True", 4) == 0) ||
-           (text.size == 1 && *text.bytes == '1');
+    return tm_text_is(text, "True") || (text.size == 1 && *text.bytes == '1');
 }

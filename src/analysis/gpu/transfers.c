@@ -1,4 +1,5 @@
 /* Analysis `transfers`: size and speed of copies, and how long they block the host. */
+#include "base/letters.h"
 #include "tmerge/analysis.h"
 
 #include <stdlib.h>
@@ -173,14 +174,6 @@ enum { DEVICE, PINNED, PAGEABLE, UNKNOWN, N_MEMORIES };
 #define N_CLASSES ((int)N_KINDS * (int)N_MEMORIES)
 static const char *const memory_words[] = {"device", "pinned", "pageable", "unknown"};
 
-static bool holds(tm_text name, const char *part) {
-    size_t size = strlen(part);
-    for (size_t at = 0; at + size <= name.size; at++)
-        if (memcmp(name.bytes + at, part, size) == 0)
-            return true;
-    return false;
-}
-
 /* Returns the kind of a copy from its name, such as "Memcpy HtoD (Pageable -> Device)" or
  * "CopyHostToDevice". Memory sets have their own event category. */
 static int kind_of(tm_text name, uint8_t category) {
@@ -206,7 +199,7 @@ static int kind_of(tm_text name, uint8_t category) {
     if (category == TM_CAT_MEMSET)
         return SET;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (holds(name, parts[i].part))
+        if (tm_text_holds(name, parts[i].part))
             return parts[i].kind;
     return OTHER_KIND;
 }
@@ -215,7 +208,9 @@ static int kind_of(tm_text name, uint8_t category) {
 static int memory_of(tm_text name, int kind) {
     if (kind == DTOD || kind == PTOP || kind == SET)
         return DEVICE;
-    return holds(name, "Pageable") ? PAGEABLE : holds(name, "Pinned") ? PINNED : UNKNOWN;
+    return tm_text_holds(name, "Pageable") ? PAGEABLE
+           : tm_text_holds(name, "Pinned") ? PINNED
+                                           : UNKNOWN;
 }
 
 /* Totals of the copies of one kind, from or to one kind of memory. */

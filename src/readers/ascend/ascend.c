@@ -17,16 +17,14 @@ static bool names_ascend(const tm_chrome_event *event) {
                                         "AI Core Freq"};
     const tm_json_text *name = &event->fields[F_NAME].text;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (tm_chrome_has(event, F_NAME) && name->size == strlen(known[i]) &&
-            memcmp(name->bytes, known[i], name->size) == 0)
+        if (tm_chrome_has(event, F_NAME) && tm_json_is(name, known[i]))
             return true;
     return false;
 }
 
 /* Returns whether an event puts an item into the queue between two threads, or takes one out. */
 static bool is_queued(const tm_json_text *category) {
-    return category->size == 7 && (memcmp(category->bytes, "enqueue", 7) == 0 ||
-                                   memcmp(category->bytes, "dequeue", 7) == 0);
+    return tm_json_is(category, "enqueue") || tm_json_is(category, "dequeue");
 }
 
 /* Returns whether an event identifies an Ascend trace. Of the profilers that write an array of

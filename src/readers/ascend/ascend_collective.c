@@ -18,7 +18,7 @@ static bool use_communicator(tm_trace *trace, const tm_ascend_collective *report
 }
 
 static tm_json_text name_of(const tm_ascend_operation *op) {
-    bool receives = op->op.size == 7 && memcmp(op->op.bytes, "receive", 7) == 0;
+    bool receives = tm_json_is(&op->op, "receive");
     return receives ? (tm_json_text){.bytes = "recv", .size = 4} : op->op;
 }
 

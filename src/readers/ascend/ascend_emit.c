@@ -43,14 +43,6 @@ void tm_ascend_emitter_free(tm_ascend_emitter *emitter) {
     tm_ascend_flows_free(&emitter->flows);
 }
 
-static bool is(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
-static bool begins(const tm_json_text *text, const char *word) {
-    return text->size >= strlen(word) && memcmp(text->bytes, word, strlen(word)) == 0;
-}
-
 static uint32_t intern(tm_ascend_emitter *e, const tm_json_text *text) {
     return tm_chrome_intern(e->names, &e->scratch, text);
 }
@@ -92,7 +84,7 @@ static bool name_process(tm_ascend_emitter *e, const tm_chrome_event *event) {
         return false;
     process->layer = TM_ASCEND_OTHER_LAYER;
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (is(&event->fields[F_NAME].text, known[i].name))
+        if (tm_json_is(&event->fields[F_NAME].text, known[i].name))
             process->layer = (uint8_t)known[i].layer;
     return true;
 }
@@ -103,7 +95,7 @@ static tm_ascend_layer layer_by_content(const tm_chrome_event *event) {
         return TM_ASCEND_PYTHON;
     if (tm_chrome_has(event, F_TASK_TYPE))
         return TM_ASCEND_DEVICE;
-    if (tm_chrome_has(event, F_PART_TYPE) || begins(&event->name, "hcom_"))
+    if (tm_chrome_has(event, F_PART_TYPE) || tm_json_begins(&event->name, "hcom_"))
         return TM_ASCEND_HCCL;
     return tm_chrome_has(event, F_MODE) ? TM_ASCEND_CANN : TM_ASCEND_UNKNOWN;
 }
@@ -262,9 +254,9 @@ static bool emit_hccl(tm_ascend_emitter *e, const tm_chrome_event *event) {
 }
 
 static tm_category python_category(const tm_chrome_event *event) {
-    if (is(&event->category, "enqueue") || is(&event->category, "dequeue"))
+    if (tm_json_is(&event->category, "enqueue") || tm_json_is(&event->category, "dequeue"))
         return TM_CAT_RUNTIME;
-    if (begins(&event->name, "ProfilerStep#"))
+    if (tm_json_begins(&event->name, "ProfilerStep#"))
         return TM_CAT_USER_ANNOTATION;
     tm_category category = event->has_category
                                ? tm_category_of(event->category.bytes, event->category.size)
@@ -295,7 +287,7 @@ static bool emit_python(tm_ascend_emitter *e, const tm_chrome_event *event) {
     if (!add_event(e, event, &raw))
         return false;
     if (category == TM_CAT_RUNTIME && tm_chrome_has(event, F_QUEUE_ID))
-        return tm_ascend_flows_queue(&e->flows, is(&event->category, "dequeue"),
+        return tm_ascend_flows_queue(&e->flows, tm_json_is(&event->category, "dequeue"),
                                      event->fields[F_QUEUE_ID].i, row);
     return category != TM_CAT_CPU_OP || emit_operator(e, event, row);
 }
@@ -343,7 +335,7 @@ typedef struct counter_context {
 static bool emit_series(void *context, const tm_json_text *key, double value) {
     const counter_context *c = context;
     char text[48];
-    if (is(key, "acc_id"))
+    if (tm_json_is(key, "acc_id"))
         return true;
     bool unit = tm_chrome_has(c->event, F_ACC);
     snprintf(text, sizeof text, "acc %" PRId64, tm_chrome_int(c->event, F_ACC, 0));
@@ -373,8 +365,8 @@ static bool emit_counter(tm_ascend_emitter *e, tm_json_cursor *cursor,
 
 /* Adds one end of an arrow: arrows start on a host thread and end on the device. */
 static bool emit_arrow(tm_ascend_emitter *e, const tm_chrome_event *event) {
-    bool start = event->phase == 's', to_device = is(&event->category, "HostToDevice");
-    bool async = is(&event->category, "async_npu");
+    bool start = event->phase == 's', to_device = tm_json_is(&event->category, "HostToDevice");
+    bool async = tm_json_is(&event->category, "async_npu");
     e->trace->counts[TM_COUNT_FLOW]++;
     if ((!to_device && !async) || event->id.size == 0 ||
         tm_chrome_wrong_times(event, TM_INSTANT) != TM_N_COUNTS)
@@ -400,8 +392,8 @@ bool tm_ascend_emit(tm_ascend_emitter *e, tm_json_cursor *cursor, const tm_chrom
         return emit_counter(e, cursor, event);
     case 'M':
         e->trace->counts[TM_COUNT_METADATA]++;
-        if (event->has_name && is(&event->name, "process_name") && tm_chrome_has(event, F_NAME) &&
-            !name_process(e, event))
+        if (event->has_name && tm_json_is(&event->name, "process_name") &&
+            tm_chrome_has(event, F_NAME) && !name_process(e, event))
             return false;
         return tm_chrome_label(&e->part->labels, e->names, &e->scratch, event, F_NAME);
     case 's':

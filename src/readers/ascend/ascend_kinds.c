@@ -50,23 +50,15 @@ static const rule names[] = {
     {"PROFILING_", false, TM_ASCEND_NOTHING},
 };
 
-static bool is(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
-static bool begins(const tm_json_text *text, const char *word) {
-    return text->size >= strlen(word) && memcmp(text->bytes, word, strlen(word)) == 0;
-}
-
 static const rule *find(const rule *rules, size_t n, const tm_json_text *text) {
     for (size_t i = 0; i < n; i++)
-        if (rules[i].whole ? is(text, rules[i].word) : begins(text, rules[i].word))
+        if (rules[i].whole ? tm_json_is(text, rules[i].word) : tm_json_begins(text, rules[i].word))
             return &rules[i];
     return NULL;
 }
 
 tm_ascend_work tm_ascend_work_of(const tm_json_text *type, const tm_json_text *name, bool *known) {
-    bool other = is(type, "Other") || is(type, "other");
+    bool other = tm_json_is(type, "Other") || tm_json_is(type, "other");
     const rule *r = other ? find(names, sizeof names / sizeof *names, name)
                           : find(types, sizeof types / sizeof *types, type);
     *known = other || r;
@@ -104,9 +96,9 @@ const char *tm_ascend_direction(const tm_json_text *type, const tm_json_text *di
                                            {"host to host", "HtoH"}};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         /* A prefix is enough: "host to device ex" also occurs. */
-        if (begins(direction, words[i][0]))
+        if (tm_json_begins(direction, words[i][0]))
             return words[i][1];
-    return is(type, "SDMA_SQE") ? "DtoD" : "";
+    return tm_json_is(type, "SDMA_SQE") ? "DtoD" : "";
 }
 
 /* Parses the number after the last underscore of a name [0, *size), and cuts the name there. */
@@ -125,7 +117,7 @@ bool tm_ascend_operation_of(const tm_json_text *name, tm_ascend_operation *out) 
     const size_t skip = sizeof start - 1;
     int64_t k, n, group;
     size_t size = name->size;
-    if (!begins(name, start) || !last_number(name->bytes, &size, &k) ||
+    if (!tm_json_begins(name, start) || !last_number(name->bytes, &size, &k) ||
         !last_number(name->bytes, &size, &n))
         return false;
     size_t end = size;
@@ -148,7 +140,7 @@ tm_json_text tm_ascend_dtype(const tm_json_text *text) {
         {"UINT64", "UInt64"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (is(text, words[i][0]))
+        if (tm_json_is(text, words[i][0]))
             return (tm_json_text){.bytes = words[i][1], .size = strlen(words[i][1])};
     return *text;
 }

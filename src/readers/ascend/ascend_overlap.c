@@ -17,7 +17,7 @@ void tm_ascend_overlap_add(tm_ascend_overlap *overlap, const tm_json_text *name,
         [TM_ASCEND_FREE] = "Free",
     };
     for (int i = 0; i < TM_ASCEND_N_PARTS; i++)
-        if (name->size == strlen(words[i]) && memcmp(name->bytes, words[i], name->size) == 0) {
+        if (tm_json_is(name, words[i])) {
             overlap->n[i]++;
             overlap->sum_ns[i] = tm_sum(overlap->sum_ns[i], duration_ns);
         }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 
 /* Kinds of tasks, in the order in which an operation starts them. */
@@ -18,7 +19,7 @@ typedef struct task {
 } task;
 
 bool tm_ascend_is_mesh(const tm_json_text *word) {
-    return word->size >= 4 && memcmp(word->bytes, "MESH", 4) == 0;
+    return tm_json_begins(word, "MESH");
 }
 
 static int sort_of(const tm_names *names, const tm_raw_event *event) {
@@ -27,8 +28,7 @@ static int sort_of(const tm_names *names, const tm_raw_event *event) {
     if (event->kind != TM_DURATION || event->category != TM_CAT_GPU_ANNOTATION)
         return N_SORTS;
     const tm_text name = tm_names_text(names, event->name);
-    while (sort < N_SORTS &&
-           !(name.size == strlen(words[sort]) && memcmp(name.bytes, words[sort], name.size) == 0))
+    while (sort < N_SORTS && !tm_text_is(name, words[sort]))
         sort++;
     return sort;
 }

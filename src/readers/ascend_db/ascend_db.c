@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "ascend_db_reader.h"
+#include "base/letters.h"
 #include "readers/ascend/ascend_peers.h"
 #include "readers/ascend/ascend_place.h"
 #include "readers/formats.h"
@@ -53,7 +54,7 @@ static tm_status each_host(void *context, sqlite3_value **values, tm_error *err)
 static tm_status each_metadata(void *context, sqlite3_value **values, tm_error *err) {
     tm_ascend_db *d = context;
     tm_text name = tm_db_text(values[0]);
-    if (name.size != 19 || memcmp(name.bytes, "parallel_group_info", name.size) != 0)
+    if (!tm_text_is(name, "parallel_group_info"))
         return TM_OK;
     return tm_ascend_db_read_groups(tm_db_text(values[1]), d->names, &d->groups, err);
 }

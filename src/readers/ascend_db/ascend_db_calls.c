@@ -111,16 +111,13 @@ static tm_status each_call(void *context, sqlite3_value **values, tm_error *err)
 /* Values of the column type of PYTORCH_API (ENUM_API_TYPE), which older databases lack. */
 enum { OPERATOR = 50001, QUEUE, PYTHON, MARK };
 
-static bool begins(const tm_json_text *text, const char *word) {
-    return text->size >= strlen(word) && memcmp(text->bytes, word, strlen(word)) == 0;
-}
-
 static tm_category category_of(int64_t type, const tm_json_text *name) {
     if (type == PYTHON)
         return TM_CAT_PYTHON;
-    if (type == QUEUE || (type < 0 && (begins(name, "Enqueue") || begins(name, "Dequeue@"))))
+    if (type == QUEUE ||
+        (type < 0 && (tm_json_begins(name, "Enqueue") || tm_json_begins(name, "Dequeue@"))))
         return TM_CAT_RUNTIME;
-    if (begins(name, "ProfilerStep#"))
+    if (tm_json_begins(name, "ProfilerStep#"))
         return TM_CAT_USER_ANNOTATION;
     return type == OPERATOR || type < 0 ? TM_CAT_CPU_OP : TM_CAT_OTHER;
 }
@@ -152,7 +149,7 @@ static tm_status each_api(void *context, sqlite3_value **values, tm_error *err) 
         return TM_OK;
     int64_t queued = first_of(&d->connections, tm_db_int(values, CONNECTION, -1), -1);
     if (category == TM_CAT_RUNTIME && queued >= 0)
-        ok = tm_ascend_flows_queue(&d->flows, begins(&name, "Dequeue"), queued, row);
+        ok = tm_ascend_flows_queue(&d->flows, tm_json_begins(&name, "Dequeue"), queued, row);
     else if (category == TM_CAT_CPU_OP)
         ok = add_operator(d, values, row);
     return ok ? TM_OK : tm_fail_memory(err);

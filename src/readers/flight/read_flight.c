@@ -548,14 +548,6 @@ static tm_status take_dump(tm_flight *f, tm_source *source, tm_error *err) {
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-static bool has_word(const char *head, size_t size, const char *word) {
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= size; i++)
-        if (memcmp(head + i, word, n) == 0)
-            return true;
-    return false;
-}
-
 tm_flight_guess tm_flight_is_dump(const char *head, size_t size) {
     static const char *const words[] = {"\"comm_lib_version\"", "\"process_group\"",
                                         "\"profiling_name\""};
@@ -564,7 +556,7 @@ tm_flight_guess tm_flight_is_dump(const char *head, size_t size) {
         first++;
     if (first == size || head[first] == '{') {
         for (size_t w = 0; w < sizeof words / sizeof *words; w++)
-            if (has_word(head, size, words[w]))
+            if (tm_holds(head, size, words[w]))
                 return TM_FLIGHT_YES;
         return TM_FLIGHT_MAYBE;
     }

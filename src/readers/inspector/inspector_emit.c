@@ -14,10 +14,6 @@ typedef struct operation {
     uint32_t name, communicator, description;
 } operation;
 
-static bool is_text(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
 /* Computes an operation's times. A host thread polls for the start and the stop of the kernel, so
  * it sees both late, and the start with more delay than the stop. The duration is exact, because it
  * comes from the GPU's clock. The end is therefore the earlier of two times: the observed stop, and
@@ -27,7 +23,7 @@ static bool times_of(const tm_inspector_record *r, int64_t *begin_ns, int64_t *d
     int64_t end_us = r->stop_us, took_us = r->stop_us - r->start_us;
     if (r->start_us <= 0 || r->stop_us > most_us || took_us > TM_DAY_NS / 1000)
         return false;
-    if (is_text(&r->source, "kernel_gpu")) {
+    if (tm_json_is(&r->source, "kernel_gpu")) {
         took_us = r->exec_us;
         end_us = end_us < r->start_us + took_us ? end_us : r->start_us + took_us;
     }
@@ -115,8 +111,8 @@ static uint32_t name_of(tm_inspector_emitter *e, const tm_json_text *function) {
 }
 
 static bool read_texts(tm_inspector_emitter *e, const tm_inspector_record *r, operation *out) {
-    bool described =
-        r->description.size > 0 && !r->description.escaped && !is_text(&r->description, "unknown");
+    bool described = r->description.size > 0 && !r->description.escaped &&
+                     !tm_json_is(&r->description, "unknown");
     *out = (operation){
         r, tm_collective_kind_of_name(r->function.bytes, r->function.size),
         name_of(e, &r->function),

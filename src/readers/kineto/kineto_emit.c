@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/letters.h"
 #include "base/sums.h"
 #include "kineto_devices.h"
 #include "kineto_flows.h"
@@ -78,18 +79,10 @@ static tm_kineto_class classify(tm_kineto_emitter *emitter, const tm_json_text *
     return tm_kineto_classify(emitter->trace->device_categories, text->bytes, text->size);
 }
 
-static bool holds(const tm_json_text *text, const char *word) {
-    const size_t size = strlen(word);
-    for (size_t i = 0; i + size <= text->size; i++)
-        if (memcmp(text->bytes + i, word, size) == 0)
-            return true;
-    return false;
-}
-
 /* Operators have a namespace, and autograd nodes are named after the operation they differentiate.
  * All other names are user annotations. */
 static bool is_operator(const tm_json_text *name) {
-    return holds(name, "::") || holds(name, "Backward");
+    return tm_holds(name->bytes, name->size, "::") || tm_holds(name->bytes, name->size, "Backward");
 }
 
 /* PyTorch's first profiler (up to 1.8) writes no categories. Host events are in one process. A
@@ -388,8 +381,7 @@ static bool emit_operator(tm_kineto_emitter *emitter, const tm_kineto_event *eve
 }
 
 static bool is_called(const tm_kineto_event *event, const char *name) {
-    return event->has_name && event->name.size == strlen(name) &&
-           memcmp(event->name.bytes, name, event->name.size) == 0;
+    return event->has_name && tm_json_is(&event->name, name);
 }
 
 static tm_wait_kind wait_kind(const tm_kineto_event *event) {
@@ -399,7 +391,7 @@ static tm_wait_kind wait_kind(const tm_kineto_event *event) {
         return TM_WAIT_STREAM_WAIT;
     for (int kind = 0; kind < TM_N_WAIT_KINDS && (reported || event->has_name); kind++) {
         const char *known = tm_wait_text((tm_wait_kind)kind);
-        if (text->size == strlen(known) && memcmp(text->bytes, known, text->size) == 0)
+        if (tm_json_is(text, known))
             return (tm_wait_kind)kind;
     }
     return TM_WAIT_OTHER;
@@ -502,7 +494,7 @@ static bool emit_label(tm_kineto_emitter *emitter, const tm_kineto_event *event)
     const tm_json_text *name = &event->name;
     tm_vec *labels = &emitter->part->labels;
     emitter->trace->counts[TM_COUNT_METADATA]++;
-    if (!event->has_name || name->size != 14 || memcmp(name->bytes, "process_labels", 14) != 0)
+    if (!event->has_name || !tm_json_is(name, "process_labels"))
         return tm_chrome_label(labels, emitter->names, &emitter->scratch, event, F_NAME);
     const tm_json_text *text = &event->fields[F_LABELS].text;
     if (!tm_kineto_has(event, F_LABELS) || !tm_kineto_is_device_label(text->bytes, text->size))

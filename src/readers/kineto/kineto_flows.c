@@ -38,8 +38,7 @@ bool tm_kineto_note_flow(tm_part *part, const tm_kineto_event *event) {
     const tm_json_text *category = &event->category;
     uint64_t id = hash_of(event->id.bytes, event->id.size);
     if (event->id.size == 0 || (id & part->flow_mask) != 0 || !event->has_category ||
-        category->size != 4 || memcmp(category->bytes, "ac2g", 4) != 0 || event->phase == 't' ||
-        part->flow_mask >= UINT32_MAX)
+        !tm_json_is(category, "ac2g") || event->phase == 't' || part->flow_mask >= UINT32_MAX)
         return true;
     tm_flow *flow = tm_vec_reserve(&part->flows, FLOWS_MAX + 1) ? tm_vec_push(&part->flows) : NULL;
     if (!flow)

@@ -74,10 +74,6 @@ static uint64_t id_of(const tm_kineto_event *event) {
     return tm_hash_mixed(0, event->pid.bytes, event->pid.size);
 }
 
-static bool is(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
 static process *process_of(reading *r, const tm_kineto_event *event, uint32_t *number) {
     const uint64_t id = id_of(event);
     *number = tm_keys_add(r->ids, &id);
@@ -94,7 +90,7 @@ static bool note(void *context, tm_json_cursor *cursor, tm_chrome_event *event) 
     (void)cursor;
     if (!p)
         return false;
-    if (event->phase == 'M' && event->has_name && is(&event->name, "process_name") &&
+    if (event->phase == 'M' && event->has_name && tm_json_is(&event->name, "process_name") &&
         tm_kineto_has(event, F_NAME)) {
         const tm_json_text *name = &event->fields[F_NAME].text;
         combine(&p->rank, tm_rank_of_process(name->bytes, name->size));

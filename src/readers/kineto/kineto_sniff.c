@@ -30,8 +30,7 @@ static bool has_key(tm_json_cursor *cursor, const char *p, const char *wanted) {
         p = tm_json_string(cursor, p + 1, &key);
         if (!p)
             return false;
-        if (wanted ? key.size == strlen(wanted) && memcmp(key.bytes, wanted, key.size) == 0
-                   : known_key(&key))
+        if (wanted ? tm_json_is(&key, wanted) : known_key(&key))
             return true;
         p = tm_json_space(p);
         if (*p != ':')

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "timeline/classify.h"
 
@@ -111,11 +112,6 @@ static int by_place(const void *a, const void *b) {
     return order ? order : tm_order_i64(y->end_ns, x->end_ns); /* outer ranges first */
 }
 
-static bool begins_with(tm_text text, const char *start) {
-    size_t size = strlen(start);
-    return text.size >= size && memcmp(text.bytes, start, size) == 0;
-}
-
 static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_vec *out,
                               tm_error *err) {
     const tm_kernel_attr *kernels = trace->attrs[TM_ATTR_KERNEL].data;
@@ -123,7 +119,7 @@ static tm_status list_kernels(const tm_trace *trace, const tm_names *names, tm_v
     for (size_t i = 0; i < trace->attrs[TM_ATTR_KERNEL].n; i++) {
         nccl_kernel kernel = {kernels[i].correlation, kernels[i].event, TM_NO_EVENT};
         if (kernel.correlation != 0 &&
-            begins_with(tm_names_text(names, events[kernel.event].name), "nccl") &&
+            tm_text_begins(tm_names_text(names, events[kernel.event].name), "nccl") &&
             !tm_vec_append(out, &kernel, 1))
             return tm_fail_memory(err);
     }
@@ -274,9 +270,10 @@ static bool collect_group(const tm_vec *ranges, const tm_nsys_range *end, const 
     const tm_nsys_range *first = ranges->data;
     for (const tm_nsys_range *r = end; r-- > first && r->track == end->track;) {
         tm_text text = tm_names_text(names, r->name);
-        if (begins_with(text, "ncclGroupStart"))
+        if (tm_text_begins(text, "ncclGroupStart"))
             return o->n_calls > 0;
-        if (begins_with(text, "ncclGroupEnd") || (r->payload.bytes >= 0 && !add_call(o, r, names)))
+        if (tm_text_begins(text, "ncclGroupEnd") ||
+            (r->payload.bytes >= 0 && !add_call(o, r, names)))
             return false;
     }
     return false;

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "readers/number.h"
 #include "tmerge/timeline.h"
@@ -68,12 +69,8 @@ static bool add_to_step(tm_ops_job *job, const tm_ops_event *e) {
     return tm_vec_append(&job->steps, &(tm_ops_step){e->step, begin, end, 0}, 1);
 }
 
-static bool is_text(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
 bool tm_ops_job_add(tm_ops_job *job, const tm_ops_event *event) {
-    bool thread = event->phase == 'M' && is_text(&event->name, "thread_name");
+    bool thread = event->phase == 'M' && tm_json_is(&event->name, "thread_name");
     if (event->pid < 0 || event->tid < 0 || event->tid / TM_OPS_THREADS > TM_RANK_MAX ||
         (!thread && !tm_ops_is_operation(event)))
         return true;
@@ -146,14 +143,6 @@ const tm_ops_rank *tm_ops_job_rank(const tm_ops_job *job, int64_t rank) {
                         : NULL;
 }
 
-static bool holds(const tm_json_text *text, const char *word) {
-    size_t size = strlen(word);
-    for (size_t i = 0; i + size <= text->size; i++)
-        if (memcmp(text->bytes + i, word, size) == 0)
-            return true;
-    return false;
-}
-
 tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
     /* The first word that the name contains is used. A name may also contain a later word. */
     static const struct {
@@ -167,10 +156,10 @@ tm_ops_kind tm_ops_kind_of(const tm_json_text *name) {
         {"-recv", TM_OPS_TRANSFER},       {"data-load", TM_OPS_HOST},
         {"data-sync", TM_OPS_HOST},
     };
-    if (is_text(name, "gc"))
+    if (tm_json_is(name, "gc"))
         return TM_OPS_HOST;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (holds(name, words[i].word))
+        if (tm_holds(name->bytes, name->size, words[i].word))
             return words[i].kind;
     return TM_OPS_COMPUTE;
 }
@@ -205,8 +194,8 @@ bool tm_ops_job_group(const tm_ops_job *job, const tm_ops_rank *of, tm_ops_kind 
 
 int64_t tm_ops_job_peer(const tm_ops_job *job, const tm_ops_rank *of, const tm_json_text *name) {
     const tm_ops_rank *ranks = job->ranks.data;
-    bool up = is_text(name, "forward-send") || is_text(name, "backward-recv");
-    bool down = is_text(name, "forward-recv") || is_text(name, "backward-send");
+    bool up = tm_json_is(name, "forward-send") || tm_json_is(name, "backward-recv");
+    bool down = tm_json_is(name, "forward-recv") || tm_json_is(name, "backward-send");
     int64_t n = job->last_stage + 1, stage = of->stage + up - down;
     if (of->stage < 0 || up == down)
         return -1;

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/letters.h"
 #include "perfetto_json.h"
 #include "perfetto_kinds.h"
 #include "perfetto_slices.h"
@@ -261,7 +262,7 @@ static bool put_args(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_place
 
 /* Returns whether an event of an export has the category "none", which stands for no category. */
 static bool is_none(tm_text category) {
-    return category.size == 6 && memcmp(category.bytes, "\"none\"", 6) == 0;
+    return tm_text_is(category, "\"none\"");
 }
 
 static bool write_event(tm_pf_writer *w, const tm_pf_sequence *s, const tm_pf_placed *e, char phase,

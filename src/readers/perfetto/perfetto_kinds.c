@@ -3,19 +3,12 @@
 #include <string.h>
 
 #include "base/export_notes.h"
+#include "base/letters.h"
 
 /* Returns whether a quoted text equals a word. */
 static bool is(tm_text quoted, const char *word) {
     size_t size = strlen(word);
     return quoted.size == size + 2 && memcmp(quoted.bytes + 1, word, size) == 0;
-}
-
-static bool holds(tm_text text, const char *word) {
-    size_t size = strlen(word);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.bytes + i, word, size) == 0)
-            return true;
-    return false;
 }
 
 unsigned tm_pf_sign_of(tm_text key) {
@@ -55,7 +48,7 @@ static bool is_driver_call(tm_text name) {
  * autograd nodes. The names listed here are also operators. Any other event with an id is a user
  * annotation. */
 static bool is_operator(unsigned signs, tm_text name) {
-    return (signs & SIGN_INPUTS) || holds(name, "::") || holds(name, "Backward") ||
+    return (signs & SIGN_INPUTS) || tm_text_holds(name, "::") || tm_text_holds(name, "Backward") ||
            is(name, "record_param_comms") || is(name, "detach") || is(name, "detach_");
 }
 

@@ -1,5 +1,6 @@
 /* Converts an answer of NCCL's RAS, which was parsed into values, to communicators and their
  * ranks. */
+#include "base/letters.h"
 #include "tmerge/ras.h"
 
 #include <stdlib.h>
@@ -42,20 +43,12 @@ void tm_ras_destroy(tm_ras *r) {
     free(r);
 }
 
-static bool has_word(const char *head, size_t size, const char *word) {
-    const size_t n = strlen(word);
-    for (size_t i = 0; i + n <= size; i++)
-        if (memcmp(head + i, word, n) == 0)
-            return true;
-    return false;
-}
-
 /* Whether the bytes are the text that ncclras prints. It starts with "NCCL version", but so do logs
  * of NCCL. */
 static bool is_text(const char *head, size_t size) {
     enum { LINE = 64 };
-    return size >= 13 && memcmp(head, "NCCL version ", 13) == 0 &&
-           has_word(head, size < LINE ? size : LINE, " compiled with CUDA ");
+    return tm_begins_with(head, size, "NCCL version ") &&
+           tm_holds(head, size < LINE ? size : LINE, " compiled with CUDA ");
 }
 
 bool tm_ras_is_answer(const char *head, size_t size) {
@@ -66,7 +59,7 @@ bool tm_ras_is_answer(const char *head, size_t size) {
     while (first < size && strchr(" \t\r\n", head[first]))
         first++;
     for (size_t w = 0; first < size && head[first] == '{' && w < 3; w++)
-        if (has_word(head, size, words[w]))
+        if (tm_holds(head, size, words[w]))
             return true;
     return is_text(head, size);
 }

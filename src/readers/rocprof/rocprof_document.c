@@ -35,7 +35,7 @@ static tm_rocprof_list list_of(const tm_json_text *key) {
         if (tm_walk_is(key, lists[i].key) ||
             (lists[i].key_2024 && tm_walk_is(key, lists[i].key_2024)))
             return (tm_rocprof_list)i;
-    return key->size > 10 && memcmp(key->bytes, "pc_sample_", 10) == 0 ? L_SAMPLES : L_OTHER;
+    return key->size > 10 && tm_json_begins(key, "pc_sample_") ? L_SAMPLES : L_OTHER;
 }
 
 static tm_status skip(document *d, tm_error *err) {

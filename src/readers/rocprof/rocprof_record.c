@@ -21,7 +21,7 @@ static int member_of(const tm_json_text *key) {
     for (int f = 0; f < N_ROCPROF_FIELDS; f++)
         if (fields[f].size == key->size && memcmp(fields[f].key, key->bytes, key->size) == 0)
             return f; /* if the member is an object, this is the first of its fields */
-    return key->size == 13 && memcmp(key->bytes, "dispatch_info", 13) == 0 ? DISPATCH : OTHER;
+    return tm_json_is(key, "dispatch_info") ? DISPATCH : OTHER;
 }
 
 static bool read_hex(const tm_json_text *text, uint64_t *out) {

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "base/utf8.h"
@@ -289,12 +290,7 @@ tm_rocprof_text *tm_rocprof_operation_of(const tm_rocprof_tables *t, int64_t kin
 }
 
 bool tm_rocprof_holds(const tm_rocprof_tables *t, const tm_rocprof_text *text, const char *word) {
-    size_t size = strlen(word);
-    const char *bytes = t->texts.data;
-    for (size_t i = 0; text && i + size <= text->size; i++)
-        if (memcmp(bytes + text->at + i, word, size) == 0)
-            return true;
-    return false;
+    return text && tm_holds((const char *)t->texts.data + text->at, text->size, word);
 }
 
 bool tm_rocprof_is(const tm_rocprof_tables *t, const tm_rocprof_text *text, const char *word) {
@@ -302,9 +298,7 @@ bool tm_rocprof_is(const tm_rocprof_tables *t, const tm_rocprof_text *text, cons
 }
 
 bool tm_rocprof_begins(const tm_rocprof_tables *t, const tm_rocprof_text *text, const char *word) {
-    size_t size = strlen(word);
-    return text && text->size >= size &&
-           memcmp((const char *)t->texts.data + text->at, word, size) == 0;
+    return text && tm_begins_with((const char *)t->texts.data + text->at, text->size, word);
 }
 
 uint32_t tm_rocprof_name(const tm_rocprof_tables *t, tm_rocprof_text *text, tm_names *names) {

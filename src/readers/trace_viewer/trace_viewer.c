@@ -17,8 +17,7 @@ typedef enum verdict { GO_ON, IS, IS_NOT } verdict;
 static bool names_a_plane(const tm_json_text *text) {
     static const char *const starts[] = {"/device:", "/host:"};
     for (size_t i = 0; i < sizeof starts / sizeof *starts; i++)
-        if (text->size > strlen(starts[i]) &&
-            memcmp(text->bytes, starts[i], strlen(starts[i])) == 0)
+        if (text->size > strlen(starts[i]) && tm_json_begins(text, starts[i]))
             return true;
     return false;
 }

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/hash.h"
+#include "base/letters.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
 #include "viewer_programs.h"
@@ -100,15 +101,6 @@ static uint32_t intern_long(viewer *v, const tm_json_text *text, uint32_t shown)
     return found;
 }
 
-static bool is_word(const tm_json_text *text, const char *word) {
-    return text->size == strlen(word) && memcmp(text->bytes, word, text->size) == 0;
-}
-
-static bool begins(tm_text text, const char *word) {
-    size_t size = strlen(word);
-    return text.size >= size && memcmp(text.bytes, word, size) == 0;
-}
-
 /* Returns the number of a process or thread; 0 if the text is not a number. */
 static int64_t number_of(const tm_json_text *text) {
     int64_t value = 0;
@@ -119,8 +111,8 @@ static int64_t number_of(const tm_json_text *text) {
 }
 
 static bool take_name(viewer *v, const tm_chrome_event *e) {
-    bool process = e->has_name && is_word(&e->name, "process_name");
-    bool thread = e->has_name && is_word(&e->name, "thread_name");
+    bool process = e->has_name && tm_json_is(&e->name, "process_name");
+    bool thread = e->has_name && tm_json_is(&e->name, "thread_name");
     v->trace->counts[TM_COUNT_METADATA]++;
     if ((!process && !thread) || !tm_chrome_has(e, F_NAME))
         return true;
@@ -142,18 +134,18 @@ static bool take_name(viewer *v, const tm_chrome_event *e) {
 static int64_t device_of(const viewer *v, const tm_viewer_plane *plane) {
     tm_text name = tm_names_text(v->space.texts, plane->name);
     int64_t device;
-    if (!begins(name, "/device:TPU:") || name.size > 30)
+    if (!tm_text_begins(name, "/device:TPU:") || name.size > 30)
         return -1;
     const tm_json_text digits = {.bytes = name.bytes + 12, .size = name.size - 12};
     device = number_of(&digits);
-    return device > 0 || is_word(&digits, "0") ? device : -1;
+    return device > 0 || tm_json_is(&digits, "0") ? device : -1;
 }
 
 /* Adds a flow from the host call that enqueues a program to the program's run on the device: both
  * have the id of the run. */
 static bool add_flow(viewer *v, const tm_chrome_event *e, const tm_viewer_plane *plane) {
     enum { FLOW_TYPE = 1 };
-    bool call = e->has_name && is_word(&e->name, "DoEnqueueProgram");
+    bool call = e->has_name && tm_json_is(&e->name, "DoEnqueueProgram");
     int64_t numbers[3] = {tm_chrome_int(e, F_ORDINAL, device_of(v, plane)),
                           tm_chrome_int(e, F_QUEUE, 0), tm_chrome_int(e, F_RUN, 0)};
     /* Other calls with the id of a run wait for the run, or clean up after it. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "viewer_wire.h"
 
@@ -34,16 +35,11 @@ bool tm_viewer_programs_run(tm_viewer_programs *programs, int64_t process, uint3
     return tm_vec_append(&programs->runs, &found, 1) != NULL;
 }
 
-static bool begins(tm_text text, const char *word) {
-    size_t size = strlen(word);
-    return text.size >= size && memcmp(text.bytes, word, size) == 0;
-}
-
 /* Returns the text after @p word; empty if the word is absent. */
 static tm_text after(tm_text text, const char *word) {
     for (size_t i = 0; i < text.size; i++) {
         const tm_text rest = {text.bytes + i, text.size - i};
-        if (begins(rest, word))
+        if (tm_text_begins(rest, word))
             return (tm_text){rest.bytes + strlen(word), rest.size - strlen(word)};
     }
     return (tm_text){"", 0};
@@ -56,8 +52,9 @@ static bool communicates(tm_text name) {
         "all-reduce",         "all-gather",           "reduce-scatter",   "all-to-all",
         "collective-permute", "collective-broadcast", "ragged-all-to-all"};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (begins(name, words[i]))
-            return after(name, "-done").size == 0 && !begins(after(name, words[i]), "-done");
+        if (tm_text_begins(name, words[i]))
+            return after(name, "-done").size == 0 &&
+                   !tm_text_begins(after(name, words[i]), "-done");
     return false;
 }
 
@@ -74,21 +71,21 @@ static int32_t group_size(tm_text text) {
     tm_text groups = after(text, "replica_groups=");
     const char *p = groups.bytes, *end = p + groups.size;
     int32_t size = 0;
-    if (!begins(after(text, "use_global_device_ids="), "true"))
+    if (!tm_text_begins(after(text, "use_global_device_ids="), "true"))
         return -1;
-    if (begins(groups, "[1,")) {
+    if (tm_text_begins(groups, "[1,")) {
         p += 3;
         size = number_at(&p, end);
-        return size > 0 && begins((tm_text){p, (size_t)(end - p)}, "]<=") ? size : -1;
+        return size > 0 && tm_text_begins((tm_text){p, (size_t)(end - p)}, "]<=") ? size : -1;
     }
-    if (!begins(groups, "{{"))
+    if (!tm_text_begins(groups, "{{"))
         return -1;
     for (p += 2; number_at(&p, end) >= 0; p++) {
         size++;
         if (p == end || *p != ',')
             break;
     }
-    return size > 0 && begins((tm_text){p, (size_t)(end - p)}, "}}") ? size : -1;
+    return size > 0 && tm_text_begins((tm_text){p, (size_t)(end - p)}, "}}") ? size : -1;
 }
 
 bool tm_viewer_programs_take(tm_viewer_programs *programs, int64_t process, tm_text name,

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/letters.h"
 #include "base/sorted.h"
 #include "base/sums.h"
 #include "gpu_programs.h"
@@ -37,20 +38,12 @@ typedef struct gpu {
     int32_t device; /* index in r->devices */
 } gpu;
 
-static bool holds(tm_text text, const char *part) {
-    size_t size = strlen(part);
-    for (size_t i = 0; i + size <= text.size; i++)
-        if (memcmp(text.bytes + i, part, size) == 0)
-            return true;
-    return false;
-}
-
 /* "MemcpyH2D" and "CopyHostToDevice" are copies, "Memset" is a set. */
 static tm_category category_of(tm_text name) {
     if (tm_text_begins(name, "Memset") || tm_text_begins(name, "hipMemset"))
         return TM_CAT_MEMSET;
     bool copy = tm_text_begins(name, "Memcpy") || tm_text_begins(name, "hipMemcpy") ||
-                (tm_text_begins(name, "Copy") && holds(name, "To"));
+                (tm_text_begins(name, "Copy") && tm_text_holds(name, "To"));
     return copy ? TM_CAT_MEMCPY : TM_CAT_KERNEL;
 }
 
@@ -64,7 +57,7 @@ static const char *copy_word(tm_text name) {
         {"H2H", "HtoH"}, {"HtoH", "HtoH"},
     };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (holds(name, words[i][0]))
+        if (tm_text_holds(name, words[i][0]))
             return words[i][1];
     return "Unknown";
 }
@@ -351,7 +344,7 @@ TM_ORDER_BY(by_correlation, tm_xcopy_call, correlation, name);
 static bool make_copy(tm_xread *r, const tm_kernel_attr *kernel, const tm_xcopy_call *call) {
     tm_raw_event *event = (tm_raw_event *)r->trace->events.data + kernel->event;
     tm_text api = tm_names_text(r->names, call->name);
-    event->category = holds(api, "emset") ? TM_CAT_MEMSET : TM_CAT_MEMCPY;
+    event->category = tm_text_holds(api, "emset") ? TM_CAT_MEMSET : TM_CAT_MEMCPY;
     event->name = name_copy(r, (tm_category)event->category, api, (tm_text){"", 0});
     tm_copy_attr attr = copy_of((tm_text){"", 0}, kernel->correlation, kernel->event, event);
     return event->name != TM_NAME_FAILED && tm_vec_append(&r->trace->attrs[TM_ATTR_COPY], &attr, 1);

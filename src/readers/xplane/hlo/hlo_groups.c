@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "base/median.h"
 
 enum { DIMENSIONS = 16, PAIRS_MAX = 4096 };
@@ -16,20 +17,15 @@ typedef enum mode {
     GLOBAL /* devices: number r * n_parts + p is partition p of replica r */
 } mode;
 
-static bool is(tm_text text, const char *word) {
-    return text.size == strlen(word) && memcmp(text.bytes, word, text.size) == 0;
-}
-
 static mode mode_of(const tm_hlo *hlo) {
     bool channel = tm_hlo_attribute(hlo, "channel_id").size > 0;
-    bool global = is(tm_hlo_attribute(hlo, "use_global_device_ids"), "true");
+    bool global = tm_text_is(tm_hlo_attribute(hlo, "use_global_device_ids"), "true");
     static const char *const of_parts[] = {"all-to-all", "ragged-all-to-all", "collective-permute",
                                            "collective-broadcast"};
     if (!channel)
         return REPLICAS;
     for (size_t i = 0; i < sizeof of_parts / sizeof *of_parts; i++)
-        if (hlo->opcode.size >= strlen(of_parts[i]) &&
-            memcmp(hlo->opcode.bytes, of_parts[i], strlen(of_parts[i])) == 0)
+        if (tm_text_begins(hlo->opcode, of_parts[i]))
             return PARTS;
     return global ? GLOBAL : REPLICAS_OF_ALL_PARTS;
 }
@@ -210,7 +206,7 @@ static bool find_numbers(const tm_hlo *hlo, int64_t own, size_t n, tm_vec *out) 
     tm_text groups = tm_hlo_attribute(hlo, "replica_groups");
     if (pairs.size > 0)
         return linked(pairs, own, out);
-    if (groups.size == 0 || is(groups, "{}"))
+    if (groups.size == 0 || tm_text_is(groups, "{}"))
         return count_up(n, out);
     return groups.bytes[0] == '[' ? iota_group(groups, own, out) : listed_group(groups, own, out);
 }

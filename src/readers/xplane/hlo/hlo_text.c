@@ -2,16 +2,9 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 static const tm_text no_text = {"", 0};
-
-static bool begins(tm_text text, const char *word) {
-    size_t size = strlen(word);
-    return text.size >= size && memcmp(text.bytes, word, size) == 0;
-}
-
-static bool is(tm_text text, const char *word) {
-    return text.size == strlen(word) && begins(text, word);
-}
 
 static tm_text between(const char *begin, const char *end) {
     return (tm_text){begin, (size_t)(end - begin)};
@@ -112,10 +105,10 @@ static const element_type *type_of(tm_text word) {
         {"u4", "Byte", 1},
     };
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (is(word, types[i].hlo))
+        if (tm_text_is(word, types[i].hlo))
             return &types[i];
     static const element_type small = {"f8", "Float8_e4m3fn", 1};
-    return begins(word, "f8") ? &small : NULL;
+    return tm_text_begins(word, "f8") ? &small : NULL;
 }
 
 static bool is_of_word(char c) {
@@ -207,8 +200,8 @@ static tm_hlo_part part_of(tm_text *word) {
     static const char start[] = "-start", done[] = "-done";
     for (size_t i = 0; i + 5 <= word->size; i++) {
         const tm_text rest = {word->bytes + i, word->size - i};
-        if (begins(rest, start) || begins(rest, done)) {
-            tm_hlo_part part = begins(rest, start) ? TM_HLO_START : TM_HLO_DONE;
+        if (tm_text_begins(rest, start) || tm_text_begins(rest, done)) {
+            tm_hlo_part part = tm_text_begins(rest, start) ? TM_HLO_START : TM_HLO_DONE;
             word->size = i;
             return part;
         }
@@ -244,7 +237,7 @@ static const rule *rule_of(tm_text word) {
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         size_t size = strlen(rules[i].word);
         bool whole = word.size == size || (word.size > size && strchr(" .-_", word.bytes[size]));
-        if (begins(word, rules[i].word) && whole)
+        if (tm_text_begins(word, rules[i].word) && whole)
             return &rules[i];
     }
     return NULL;
@@ -252,15 +245,15 @@ static const rule *rule_of(tm_text word) {
 
 /* A send starts an operation, and its send-done waits for the operation. */
 static tm_hlo_part part_of_rule(const rule *found, tm_hlo_part part, tm_text opcode) {
-    bool pair = found && (tm_collective_is_one_way(found->kind) || begins(opcode, "send") ||
-                          begins(opcode, "recv"));
+    bool pair = found && (tm_collective_is_one_way(found->kind) || tm_text_begins(opcode, "send") ||
+                          tm_text_begins(opcode, "recv"));
     return pair && part == TM_HLO_WHOLE ? TM_HLO_START : part;
 }
 
 tm_hlo_kind tm_hlo_kind_of(const tm_hlo *hlo, tm_text category) {
     tm_text word = category.size > 0 ? category : hlo->opcode, opcode = hlo->opcode;
     /* the name of this operation contains the name of the operation that it wraps */
-    if (begins(word, "async-"))
+    if (tm_text_begins(word, "async-"))
         word = hlo->name;
     tm_hlo_part part = part_of(&word), by_opcode = part_of(&opcode);
     part = part == TM_HLO_WHOLE ? by_opcode : part;

@@ -6,6 +6,7 @@
 #define TMERGE_XPLANE_SPACE_H
 
 #include "base/arena.h"
+#include "base/letters.h"
 #include "base/vec.h"
 #include "readers/wire.h"
 
@@ -147,14 +148,5 @@ bool tm_xplane_stat(const tm_xplane *plane, const char *name, tm_xstat *out);
 
 /** Returns the first plane with a name; NULL if there is none. */
 const tm_xplane *tm_space_plane(const tm_space *space, const char *name);
-
-static inline bool tm_text_is(tm_text text, const char *string) {
-    size_t size = strlen(string);
-    return text.size == size && memcmp(text.bytes, string, size) == 0;
-}
-static inline bool tm_text_begins(tm_text text, const char *string) {
-    size_t size = strlen(string);
-    return text.size >= size && memcmp(text.bytes, string, size) == 0;
-}
 
 #endif

@@ -106,7 +106,7 @@ static tm_status add_kernel(emitter *e, const int64_t at[2], uint32_t track, uin
  * copy-start is (to, from, context). The result of any other -start operation is ((from), to,
  * context). The operand of a -done operation is the result of its -start operation. */
 static void find_memories(const tm_tpu_meta *m, int *from, int *to) {
-    bool plain = m->hlo.opcode.size >= 5 && memcmp(m->hlo.opcode.bytes, "copy-", 5) == 0;
+    bool plain = tm_text_begins(m->hlo.opcode, "copy-");
     bool done = m->kind.part == TM_HLO_DONE;
     *from = tm_hlo_memory(m->hlo.operands, done && plain ? 1 : 0);
     *to = tm_hlo_memory(m->hlo.shape, done || plain ? 0 : 1);
