@@ -5,8 +5,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "tmerge/status.h"
-
 /** Id of the empty string, which means "no text". */
 enum { TM_NO_NAME = 0 };
 

@@ -4,7 +4,6 @@
 
 #include <mpi.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "tmerge/status.h"
 

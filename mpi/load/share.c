@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/sorted.h"
-#include "tmerge/timeline.h"
 
 int tm_share_parts(int64_t weight, int64_t total, int n_processes) {
     int64_t fair = total / n_processes;

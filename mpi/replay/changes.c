@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "mpi/exchange/agree.h"
-#include "mpi/exchange/shuffle.h"
 #include "replay/job/replay_job.h"
 
 /* A batch has at least LEAST changes. It has more as long as the estimated size of the reduced job

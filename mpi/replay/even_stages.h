@@ -3,7 +3,6 @@
 #define TMERGE_MPI_REPLAY_EVEN_STAGES_H
 
 #include "changes.h"
-#include "replay/whatif/split.h"
 
 /** The stages of a pipeline, and the factors that would give each stage as much work as the mean
  * stage has. */

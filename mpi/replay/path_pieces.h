@@ -3,7 +3,6 @@
 #define TMERGE_MPI_REPLAY_PATH_PIECES_H
 
 #include "rank_graphs.h"
-#include "replay/job/path.h"
 
 /**
  * Finds the critical path to the end of each step, and the critical path of the whole job.

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include "base/list.h"
-#include "replay/graph/build_graph.h"
 #include "replay/job/batch_events.h"
 #include "replay/job/batch_models.h"
 #include "replay/job/call_times.h"

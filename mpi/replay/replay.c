@@ -7,7 +7,6 @@
 #include "mpi/replay/replay_ops.h"
 #include "mpi/replay/scenario_parts.h"
 #include "mpi/replay/try_fixes.h"
-#include "timeline/host_comm.h"
 
 static bool is_asked_for(const tm_list *steps, int64_t number) {
     return number != TM_STEP_WARM_UP && (!steps || tm_list_has(steps, number));

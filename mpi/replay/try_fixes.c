@@ -16,7 +16,6 @@
 #include "replay/whatif/choose_changes.h"
 #include "replay/whatif/plan.h"
 #include "slow_hosts.h"
-#include "waits/stages.h"
 
 /* This share of the job's ranks is called the worst ranks. They are the ranks with the largest S_x:
  * the time T of the job if every rank except x had the weights of its peers. */

@@ -4,8 +4,6 @@
 #ifndef TMERGE_BASE_EXPORT_NOTES_H
 #define TMERGE_BASE_EXPORT_NOTES_H
 
-#include <stdbool.h>
-
 /** The notes: id, Perfetto's word, Kineto's key (NULL if there is none), and kind of value. If two
  * notes have the same word, the first is for instants (changes of memory), and the second is for
  * events with a duration. */

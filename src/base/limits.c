@@ -1,6 +1,5 @@
 #include "limits.h"
 
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

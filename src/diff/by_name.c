@@ -30,8 +30,7 @@ enum {
     N_KERNEL,
     O_A_HOST = K_OWN,
     O_B_HOST,
-    O_HOST_CHANGE,
-    N_OPERATOR
+    O_HOST_CHANGE
 };
 
 static const tm_column kernel_columns[N_KERNEL] = {
@@ -72,13 +71,12 @@ const tm_table_def tm_diff_kernel_def = {
     .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
            "= call, rows are sorted by the change times the number of calls in A; then come names "
            "that only A or only B has, with the longest time per rank first.",
-    .columns = kernel_columns,
-    .n_columns = N_KERNEL,
+    TM_COLUMNS(kernel_columns),
     .n_keys = 1,
     .top = -1,
 };
 
-static const tm_column operator_columns[N_OPERATOR] = {
+static const tm_column operator_columns[] = {
     {"name", TM_TEXT, "", "Name of the operator."},
     {"verdict", TM_TEXT, "",
      "As in diff.kernel. Operators without device time are judged by their host times. unclear "
@@ -111,8 +109,7 @@ const tm_table_def tm_diff_operator_def = {
     .name = "diff.operator",
     .doc = "A row for each operator in A or B, sorted by the change on the device, as in "
            "diff.kernel, and then by the change on the host.",
-    .columns = operator_columns,
-    .n_columns = N_OPERATOR,
+    TM_COLUMNS(operator_columns),
     .n_keys = 1,
     .top = -1,
 };

@@ -25,11 +25,10 @@ enum {
     S_STRAGGLER,
     S_STRAGGLER_RANK,
     S_PLAN,
-    S_PLAN_PCT,
-    N_SIDE
+    S_PLAN_PCT
 };
 
-static const tm_column side_columns[N_SIDE] = {
+static const tm_column side_columns[] = {
     {"side", TM_TEXT, "", "Job of the row: A (before) or B (after)."},
     {"store", TM_TEXT, "", "Path of the store."},
     {"ranks", TM_INT, "", "Number of ranks of the job (job.job.ranks)."},
@@ -59,8 +58,7 @@ static const tm_column side_columns[N_SIDE] = {
 static const tm_table_def side_def = {
     .name = "diff.side",
     .doc = "Two rows: the two jobs that are compared.",
-    .columns = side_columns,
-    .n_columns = N_SIDE,
+    TM_COLUMNS(side_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -85,8 +83,7 @@ static const tm_column step_columns[N_STEP] = {
 static const tm_table_def step_def = {
     .name = "diff.step",
     .doc = "A row for each pair of steps of A and B at the same position.",
-    .columns = step_columns,
-    .n_columns = N_STEP,
+    TM_COLUMNS(step_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -100,8 +97,7 @@ static const tm_column diagnostic_columns[] = {
 static const tm_table_def diagnostic_def = {
     .name = "diff.remark",
     .doc = "A row for each sentence about the whole comparison.",
-    .columns = diagnostic_columns,
-    .n_columns = 2,
+    TM_COLUMNS(diagnostic_columns),
     .n_keys = 1,
     .top = -1,
 };

@@ -48,8 +48,7 @@ static const tm_column job_columns[] = {FIGURE_COLUMNS};
 const tm_table_def tm_diff_job_def = {
     .name = "diff.job",
     .doc = "A row for each figure of the whole job.",
-    .columns = job_columns,
-    .n_columns = N_SHARED,
+    TM_COLUMNS(job_columns),
     .n_keys = F_KIND + 1,
     .top = -1,
 };
@@ -69,8 +68,7 @@ static const tm_column rank_columns[] = {
 const tm_table_def tm_diff_rank_def = {
     .name = "diff.rank",
     .doc = "A row for each role and figure: as in diff.job, over the ranks of the role.",
-    .columns = rank_columns,
-    .n_columns = N_RANK,
+    TM_COLUMNS(rank_columns),
     .n_keys = R_SHARED + F_KIND + 1,
     .top = -1,
 };

@@ -1,7 +1,6 @@
 /* diff.gate: whether figures of the steps have changed beyond their limits. */
 #include "tmerge/gate.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -25,11 +24,10 @@ enum {
     G_LIMIT,
     G_VERDICT,
     G_WHY,
-    G_OVER,
-    N_G
+    G_OVER
 };
 
-static const tm_column columns[N_G] = {
+static const tm_column columns[] = {
     {"figure", TM_TEXT, "",
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
@@ -76,8 +74,7 @@ static const tm_column columns[N_G] = {
 const tm_table_def tm_gate_def = {
     .name = "diff.gate",
     .doc = "A row for each figure with a limit; for figures by step, a row for each kind of steps.",
-    .columns = columns,
-    .n_columns = N_G,
+    TM_COLUMNS(columns),
     .n_keys = 2,
     .top = -1,
 };

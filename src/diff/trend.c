@@ -30,11 +30,10 @@ enum {
     T_FIRST_VERDICT,
     T_MEAN,
     T_OVER,
-    T_FIRST_OVER,
-    N_T
+    T_FIRST_OVER
 };
 
-static const tm_column columns[N_T] = {
+static const tm_column columns[] = {
     {"figure", TM_TEXT, "",
      "Name of the figure: ANALYSIS.TABLE.COLUMN of the column that defines it."},
     {"kind", TM_TEXT, "",
@@ -80,8 +79,7 @@ static const tm_column columns[N_T] = {
 const tm_table_def tm_trend_def = {
     .name = "diff.trend",
     .doc = "A row for each figure, kind of steps and job of tmerge trend.",
-    .columns = columns,
-    .n_columns = N_T,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = -1,
 };

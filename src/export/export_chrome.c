@@ -4,7 +4,6 @@
 #include "export_chrome.h"
 
 #include <cjson/cJSON.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 

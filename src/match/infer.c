@@ -1,10 +1,8 @@
 #include "infer.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/sorted.h"
 #include "grow.h"
 #include "left_out.h"

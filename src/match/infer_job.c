@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/median.h"
 #include "base/sorted.h"
 #include "grow.h"

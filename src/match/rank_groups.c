@@ -8,7 +8,6 @@
 
 #include "base/hash.h"
 #include "base/keys.h"
-#include "base/median.h"
 #include "base/sorted.h"
 #include "timeline/metadata.h"
 

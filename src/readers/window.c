@@ -1,6 +1,5 @@
 #include "window.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

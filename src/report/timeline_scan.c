@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "base/sorted.h"
-#include "base/sums.h"
 #include "timeline_details.h"
 
 tm_status tm_scan_begin(const tm_page_frame *frame, tm_scan *out, tm_error *err) {

@@ -2,8 +2,6 @@
 #ifndef TMERGE_SERVE_SERVE_LEVELS_H
 #define TMERGE_SERVE_SERVE_LEVELS_H
 
-#include <stdbool.h>
-
 #include "base/vec.h"
 #include "tmerge/store.h"
 

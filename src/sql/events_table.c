@@ -57,8 +57,7 @@ static putter *const putters[] = {COLUMNS(COLUMN_PUT)};
 const tm_table_def tm_sql_events = {
     .name = "events",
     .doc = "A row for each event of all ranks; for tmerge query and exports to SQLite.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = -1,
 };

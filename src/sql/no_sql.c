@@ -10,8 +10,7 @@ static const tm_column columns[] = {{"event", TM_INT, "", "Number of the event."
 
 const tm_table_def tm_sql_events = {.name = "events",
                                     .doc = "Not available in this build (TMERGE_SQLITE=OFF).",
-                                    .columns = columns,
-                                    .n_columns = 1,
+                                    TM_COLUMNS(columns),
                                     .n_keys = 1,
                                     .top = -1};
 

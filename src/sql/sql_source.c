@@ -6,7 +6,6 @@
 
 #include "base/utf8.h"
 #include "table/renamed.h"
-#include "tmerge/analysis.h"
 
 /* Compares a row with the row before it. Returns the first column c in which they differ, or @p n
  * if they are equal. If the later row is smaller in column c, returns -c - 1 instead. Null is

@@ -1,5 +1,4 @@
 /* Writes a store to a database file: copies of the virtual tables, with indexes. */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,4 @@
 /* Reads result tables back into cells. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

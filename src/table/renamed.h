@@ -2,7 +2,6 @@
 #ifndef TMERGE_TABLE_RENAMED_H
 #define TMERGE_TABLE_RENAMED_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tmerge/table.h"

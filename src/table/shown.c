@@ -7,7 +7,6 @@
 
 #include "base/letters.h"
 #include "base/utf8.h"
-#include "table/rows.h"
 
 static const tm_shown_unit time_units[] = {
     {"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}};

@@ -2,7 +2,6 @@
 #ifndef TMERGE_COMM_KERNELS_H
 #define TMERGE_COMM_KERNELS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "tmerge/timeline.h"

@@ -14,7 +14,6 @@
 #include "base/pattern.h"
 #include "inputs/host_map.h"
 #include "launch/launch.h"
-#include "launch/signals.h"
 #include "mpi/exchange/agree.h"
 #include "mpi/exchange/dictionary.h"
 #include "mpi/exchange/progress.h"

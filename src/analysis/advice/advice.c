@@ -27,11 +27,10 @@ enum {
     TEXT,
     SAVES,
     EVIDENCE,
-    LOOK_AT,
-    N_COLUMNS
+    LOOK_AT
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [RULE] = {"rule", TM_TEXT, "", "Name of the finding, such as straggler, imbalance or input."},
     [SEVERITY] = {"severity", TM_TEXT, "",
                   "critical, warning or note. If saved_pct is known and exact: critical from 10 %, "
@@ -82,8 +81,7 @@ static const tm_table_def item_def = {
         "cost (straggler first), then items without a time. For sorting, bounds and costs are "
         "halved, because a fix rarely removes all of them; only waits for batches count in full. "
         "Items that save nothing in a replay are left out. A job without problems has no rows.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = SAVED,
     .n_prose = 4,

@@ -1,7 +1,6 @@
 /* Rule on steps that wait for their input. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "advice_rules.h"
 #include "table/shown.h"

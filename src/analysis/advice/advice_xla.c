@@ -2,7 +2,6 @@
  * steps are from pod.rank, where each moment counts as a single activity. */
 #include "advice_xla.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

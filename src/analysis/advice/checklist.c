@@ -35,8 +35,7 @@ static const tm_table_def box_def = {
     .doc = "A row for each check of published checklists for training on GPUs; for TensorFlow and "
            "JAX jobs, each check with XProf's limits. The limits are rules of thumb; advice.item "
            "and whatif.item show what costs this job time, and how much.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 3,

@@ -20,15 +20,15 @@ static const tm_column part_columns[TM_BUBBLE_P_N] = {
 
 const tm_table_def tm_bubble_part_def =
     TM_INTERNAL_TABLE("bubble.part", "A row for each pass of a rank that sends or receives.",
-                      part_columns, TM_BUBBLE_P_N, TM_BUBBLE_P_NUMBER + 1);
+                      part_columns, TM_BUBBLE_P_NUMBER + 1);
 
 static const tm_column place_columns[TM_BUBBLE_R_N] = {
     [TM_BUBBLE_R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [TM_BUBBLE_R_STAGE] = {"stage", TM_INT, "", "Number of the rank's pipeline stage."},
 };
 
-const tm_table_def tm_bubble_place_def = TM_INTERNAL_TABLE(
-    "bubble.place", "A row for each rank of a pipeline.", place_columns, TM_BUBBLE_R_N, 1);
+const tm_table_def tm_bubble_place_def =
+    TM_INTERNAL_TABLE("bubble.place", "A row for each rank of a pipeline.", place_columns, 1);
 
 static const tm_column pair_columns[TM_BUBBLE_T_N] = {
     [TM_BUBBLE_T_FROM] = {"from_rank", TM_INT, "", "Rank that sends."},
@@ -62,8 +62,7 @@ const tm_table_def tm_bubble_pair_def = {
     .name = "bubble.pair",
     .doc = "A row for each pair of ranks in which one rank sent to the other, in a pipeline or "
            "not. Limited to the 5000 pairs with the largest transfer_ns.",
-    .columns = pair_columns,
-    .n_columns = TM_BUBBLE_T_N,
+    TM_COLUMNS(pair_columns),
     .n_keys = 2,
     .top = TM_BUBBLE_T_TRANSFER,
 };
@@ -72,7 +71,7 @@ const tm_table_def tm_bubble_pair_def = {
  * pair, in any order. */
 const tm_table_def tm_bubble_pair_part_def = TM_INTERNAL_TABLE(
     "bubble.pair_part", "A row for each process and pair of ranks: its part of bubble.pair.",
-    pair_columns, TM_BUBBLE_T_N, TM_BUBBLE_T_N);
+    pair_columns, TM_BUBBLE_T_N);
 
 static const tm_table_def *const defs[] = {
     &tm_bubble_stage_def, &tm_bubble_step_def,  &tm_bubble_pass_def,     &tm_bubble_pair_def,

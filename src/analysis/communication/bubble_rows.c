@@ -18,11 +18,10 @@ enum {
     S_BUBBLE,
     S_BUBBLE_PCT,
     S_LATE,
-    S_TRANSFER,
-    S_N
+    S_TRANSFER
 };
 
-static const tm_column stage_columns[S_N] = {
+static const tm_column stage_columns[] = {
     [S_STAGE] = {"stage", TM_INT, "", "Number of the pipeline stage. Stage 0 sends first."},
     [S_RANKS] = {"ranks", TM_INT, "", "Number of ranks of the stage, summed over all pipelines."},
     [S_PASSES] = {"forward_passes", TM_INT, "",
@@ -52,8 +51,7 @@ const tm_table_def tm_bubble_stage_def = {
     .doc =
         "A row for each stage, over all pipelines and over the steps in bubble.step. If the traces "
         "do not show which passes are backward, there are no rows, but bubble.pair has the waits.",
-    .columns = stage_columns,
-    .n_columns = S_N,
+    TM_COLUMNS(stage_columns),
     .n_keys = 1,
     .top = S_BUBBLE_PCT,
 };
@@ -88,8 +86,7 @@ const tm_table_def tm_bubble_step_def = {
            "passes and as many backward passes. A pass is the computation of a rank in one "
            "direction between two of its transfers, in launch order. Autograd's nodes, or the "
            "names in a trace of operations, show which passes are backward.",
-    .columns = step_columns,
-    .n_columns = T_N,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = T_BUBBLE,
 };
@@ -112,8 +109,7 @@ const tm_table_def tm_bubble_pass_def = {
     .name = "bubble.pass",
     .doc = "A row for each pass of the slowest pipeline of each step in bubble.step. Limited to "
            "the first steps that fit in 20000 rows.",
-    .columns = pass_columns,
-    .n_columns = A_N,
+    TM_COLUMNS(pass_columns),
     .n_keys = A_NUMBER + 1,
     .top = -1,
 };

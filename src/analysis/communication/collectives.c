@@ -28,11 +28,10 @@ enum {
     K_P95,
     K_SKEW,
     K_ALGBW,
-    K_BUSBW,
-    N_KIND_COLUMNS
+    K_BUSBW
 };
 
-static const tm_column kind_columns[N_KIND_COLUMNS] = {
+static const tm_column kind_columns[] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce or allgather."},
     [K_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
@@ -81,8 +80,7 @@ static const tm_table_def kind_def = {
     .name = "collectives.kind",
     .doc = "A row for each kind of collective, process group, size class and way of matching, over "
            "complete operations.",
-    .columns = kind_columns,
-    .n_columns = N_KIND_COLUMNS,
+    TM_COLUMNS(kind_columns),
     .n_keys = 5,
     .top = K_COUNT,
 };
@@ -98,11 +96,10 @@ enum {
     W_SKEW,
     W_WAIT,
     W_LAST_RANK,
-    W_TRANSFER,
-    N_WORST_COLUMNS
+    W_TRANSFER
 };
 
-static const tm_column worst_columns[N_WORST_COLUMNS] = {
+static const tm_column worst_columns[] = {
     [W_INSTANCE] = {"instance", TM_INT, "",
                     "Number of the operation in this table. Operation 0 has the longest wait."},
     [W_KIND] = {"kind", TM_TEXT, "", "Kind of collective, such as allreduce."},
@@ -130,8 +127,7 @@ static const tm_table_def worst_def = {
     .name = "collectives.worst",
     .doc = "A row for each of the 100 operations with the longest waits, sorted by wait_ns and "
            "then by start.",
-    .columns = worst_columns,
-    .n_columns = N_WORST_COLUMNS,
+    TM_COLUMNS(worst_columns),
     .n_keys = 1,
     .top = W_WAIT,
 };
@@ -146,8 +142,7 @@ static const tm_column arrival_columns[] = {
 static const tm_table_def arrival_def = {
     .name = "collectives.arrival",
     .doc = "A row for each rank of each operation in collectives.worst.",
-    .columns = arrival_columns,
-    .n_columns = 4,
+    TM_COLUMNS(arrival_columns),
     .n_keys = 2,
     .top = -1,
 };
@@ -166,11 +161,10 @@ enum {
     I_LONGEST,
     I_LONGEST_RANK,
     I_COMM,
-    I_WAIT,
-    N_INSTANCE_COLUMNS
+    I_WAIT
 };
 
-static const tm_column instance_columns[N_INSTANCE_COLUMNS] = {
+static const tm_column instance_columns[] = {
     [I_INSTANCE] =
         {"instance", TM_INT, "",
          "Number of the operation in this table. Operation 0 has the most exposed time."},
@@ -216,8 +210,7 @@ static const tm_table_def instance_def = {
     .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns: of "
            "each kind of collective, the 50 operations with the largest exposed_ns and the 50 with "
            "the largest longest_exposed_ns. The table events has the exposed time of every kernel.",
-    .columns = instance_columns,
-    .n_columns = N_INSTANCE_COLUMNS,
+    TM_COLUMNS(instance_columns),
     .n_keys = 1,
     .top = I_EXPOSED,
 };
@@ -249,8 +242,7 @@ static const tm_table_def unmatched_def = {
     .name = "collectives.unmatched",
     .doc = "A row for each process group and reason: how many communication kernels belong to no "
            "operation, and why.",
-    .columns = unmatched_columns,
-    .n_columns = N_UNMATCHED_COLUMNS,
+    TM_COLUMNS(unmatched_columns),
     .n_keys = 3,
     .top = U_COUNT,
 };
@@ -260,7 +252,7 @@ static const tm_table_def unmatched_def = {
 static const tm_table_def unmatched_part_def = TM_INTERNAL_TABLE(
     "collectives.unmatched_part",
     "A row for each process, group and reason: its part of collectives.unmatched.",
-    unmatched_columns, N_UNMATCHED_COLUMNS, 3);
+    unmatched_columns, 3);
 
 static const tm_table_def *const defs[] = {&kind_def,      &worst_def,         &arrival_def,
                                            &instance_def,  &tm_pair_def,       &tm_pair_part_def,

@@ -10,27 +10,14 @@
 #include "analysis/shared/over_ranks.h"
 #include "base/keys.h"
 #include "base/median.h"
-#include "base/sums.h"
 
 /* Minimum number of kernels for a median, both of kernels that ran alone and of kernels that ran
  * beside communication. */
 enum { ENOUGH = 5 };
 
-enum {
-    NAME,
-    GRID,
-    BLOCK,
-    RANKS,
-    BESIDE,
-    ALONE,
-    MEDIAN_BESIDE,
-    MEDIAN_ALONE,
-    SLOWDOWN,
-    EXTRA,
-    N_COLUMNS
-};
+enum { NAME, GRID, BLOCK, RANKS, BESIDE, ALONE, MEDIAN_BESIDE, MEDIAN_ALONE, SLOWDOWN, EXTRA };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [NAME] = {"name", TM_TEXT, "", "Name of the compute kernel."},
     [GRID] = {"grid", TM_TEXT, "",
               "Number of thread blocks of the launch (x,y,z); null if not recorded."},
@@ -63,8 +50,7 @@ static const tm_table_def kernel_def = {
     .name = "contention.kernel",
     .doc = "A row for each kernel and launch shape that ran often enough both alone and beside "
            "communication (at the same time), with the largest extra_ns first.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = EXTRA,
 };
@@ -78,11 +64,10 @@ enum {
     P_ALONE,
     P_MEDIAN_BESIDE,
     P_MEDIAN_ALONE,
-    P_EXTRA,
-    N_PART_COLUMNS
+    P_EXTRA
 };
 
-static const tm_column part_columns[N_PART_COLUMNS] = {
+static const tm_column part_columns[] = {
     {"name", TM_INT, "", "Name id of the kernel."},
     {"grid_x", TM_INT, "", "Number of thread blocks in x."},
     {"grid_y", TM_INT, "", "Number of thread blocks in y."},
@@ -101,10 +86,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 /* A row for each rank, kernel name and shape. The merge combines the rows of all ranks with equal
  * names and shapes. Medians are taken within a rank, because some ranks may be slower than others.
  */
-static const tm_table_def part_def =
-    TM_PART_TABLE("contention.kernel_part",
-                  "A row for each kernel, shape and rank: its part of contention.kernel.",
-                  part_columns, N_PART_COLUMNS, P_RANK);
+static const tm_table_def part_def = TM_PART_TABLE(
+    "contention.kernel_part",
+    "A row for each kernel, shape and rank: its part of contention.kernel.", part_columns, P_RANK);
 
 static const tm_table_def *const defs[] = {&kernel_def, &part_def};
 

@@ -25,11 +25,10 @@ enum {
     L_PEERS,
     L_PEERS_TIME,
     L_SLOWER,
-    L_SLOW,
-    N_LINK_COLUMNS
+    L_SLOW
 };
 
-static const tm_column link_columns[N_LINK_COLUMNS] = {
+static const tm_column link_columns[] = {
     [L_GROUP] = {"group", TM_TEXT, "",
                  "Name of the process group; its sorted ranks if the group has no name."},
     [L_MEMBERS] = {"members", TM_TEXT, "",
@@ -78,8 +77,7 @@ const tm_table_def tm_group_link_def = {
     .name = "groups.link",
     .doc = "A row for each link: a process group or a pair of ranks, with a kind of collective and "
            "a size class. Only links with at least two peers.",
-    .columns = link_columns,
-    .n_columns = N_LINK_COLUMNS,
+    TM_COLUMNS(link_columns),
     .n_keys = L_SIZE_CLASS + 1,
     .top = L_SLOWER,
 };

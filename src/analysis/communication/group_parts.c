@@ -33,9 +33,8 @@ static const tm_column part_columns[TM_N_GP] = {
 };
 
 /* There is one row per id, because one process owns a group and all its operations. */
-const tm_table_def tm_group_part_def =
-    TM_INTERNAL_TABLE("groups.part", "A row for each process group: what its own operations show.",
-                      part_columns, TM_N_GP, 1);
+const tm_table_def tm_group_part_def = TM_INTERNAL_TABLE(
+    "groups.part", "A row for each process group: what its own operations show.", part_columns, 1);
 
 static const tm_column class_columns[TM_N_GC] = {
     [TM_GC_ID] = {"id", TM_INT, "", "Id of the process group."},
@@ -56,7 +55,7 @@ static const tm_column class_columns[TM_N_GC] = {
  * groups. */
 const tm_table_def tm_group_class_def = TM_INTERNAL_TABLE(
     "groups.class", "A row for each process group, pair of ranks, kind and size class.",
-    class_columns, TM_N_GC, TM_GC_SIZE_CLASS + 1);
+    class_columns, TM_GC_SIZE_CLASS + 1);
 
 /* One process group. */
 typedef struct portrait {

@@ -18,16 +18,15 @@ static const tm_column member_columns[] = {
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
-    .columns = member_columns,
-    .n_columns = 2,
+    TM_COLUMNS(member_columns),
     .n_keys = 2,
     .top = -1,
     .internal = true,
     .n_merged = 2,
 };
 
-const tm_table_def tm_group_member_def = TM_INTERNAL_TABLE(
-    "groups.member", "A row for each process group and rank.", member_columns, 2, 2);
+const tm_table_def tm_group_member_def =
+    TM_INTERNAL_TABLE("groups.member", "A row for each process group and rank.", member_columns, 2);
 
 const char *tm_group_reach(int64_t n_hosts) {
     return n_hosts == 0 ? NULL : n_hosts == 1 ? "intra" : "inter";

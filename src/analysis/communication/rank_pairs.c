@@ -52,27 +52,14 @@ const tm_table_def tm_pair_def = {
         "groups of up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). "
         "Limited to the 5000 pairs with the most bytes. If times_even is well over 1 for the same "
         "to_rank with most senders, that rank has the experts that are chosen too often.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 2,
     .top = BYTES,
 };
 
-enum {
-    P_FROM,
-    P_TO,
-    P_RANK,
-    P_COUNT,
-    P_EVEN,
-    P_UNKNOWN,
-    P_BYTES,
-    P_EACH,
-    P_REPORTED,
-    P_EXPECTED,
-    N_P
-};
+enum { P_FROM, P_TO, P_RANK, P_COUNT, P_EVEN, P_UNKNOWN, P_BYTES, P_EACH, P_REPORTED, P_EXPECTED };
 
-static const tm_column part_columns[N_P] = {
+static const tm_column part_columns[] = {
     [P_FROM] = {"from_rank", TM_INT, "", "As in collectives.pair."},
     [P_TO] = {"to_rank", TM_INT, "", "As in collectives.pair."},
     [P_RANK] = {"rank", TM_INT, "", "Rank whose trace the row is from: from_rank or to_rank."},
@@ -91,7 +78,7 @@ const tm_table_def tm_pair_part_def = TM_PART_TABLE(
     "collectives.pair_part",
     "Two rows for each pair of ranks, one for each rank: the rank's part of the row in "
     "collectives.pair.",
-    part_columns, N_P, P_RANK);
+    part_columns, P_RANK);
 
 typedef struct pair {
     int64_t from, to;

@@ -3,7 +3,6 @@
 #define TMERGE_COUNTED_CALLS_H
 
 #include "analysis/shared/calls.h"
-#include "analysis/shared/kernel_traits.h"
 #include "base/keys.h"
 #include "operator_flop.h"
 #include "tmerge/analysis.h"

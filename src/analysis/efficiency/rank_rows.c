@@ -16,20 +16,9 @@
 /* No MFU if the peak is unknown for a larger share of operations: the MFU leaves these out. */
 #define MOST_WITHOUT_PEAK 0.01
 
-enum {
-    N_RANK,
-    N_STEP,
-    N_NUMBER,
-    N_PEAK,
-    N_COUNTED,
-    N_FLOP,
-    N_CAUSAL,
-    N_AT_MOST,
-    N_RECOMPUTED,
-    N_COLUMNS
-};
+enum { N_RANK, N_STEP, N_NUMBER, N_PEAK, N_COUNTED, N_FLOP, N_CAUSAL, N_AT_MOST, N_RECOMPUTED };
 
-static const tm_column number_columns[N_COLUMNS] = {
+static const tm_column number_columns[] = {
     [N_RANK] = {"rank", TM_INT, "", "Global rank."},
     [N_STEP] = {"step", TM_INT, "", "Number of the step."},
     [N_NUMBER] = {"number", TM_INT, "", "Number type (tm_number)."},
@@ -47,9 +36,8 @@ static const tm_column number_columns[N_COLUMNS] = {
     [N_RECOMPUTED] = {"recomputed_flop", TM_INT, "FLOP", "Part of flop that is recomputation."},
 };
 
-const tm_table_def tm_efficiency_number_part =
-    TM_INTERNAL_TABLE("efficiency.number", "A row for each rank, step and type of numbers.",
-                      number_columns, N_COLUMNS, 3);
+const tm_table_def tm_efficiency_number_part = TM_INTERNAL_TABLE(
+    "efficiency.number", "A row for each rank, step and type of numbers.", number_columns, 3);
 
 /* Columns that the table of ranks and the table of steps have in common. They come after the keys.
  */
@@ -123,18 +111,9 @@ enum {
             "Hardware FLOP utilisation: like mfu_pct, including recomputed_flop."                  \
     }
 
-enum {
-    R_RANK,
-    R_DEVICE,
-    R_DEVICES,
-    R_TYPE,
-    R_PEAK,
-    R_FIGURES,
-    R_REASON = R_FIGURES + N_FIGURES,
-    N_RANK_COLUMNS
-};
+enum { R_RANK, R_DEVICE, R_DEVICES, R_TYPE, R_PEAK, R_FIGURES, R_REASON = R_FIGURES + N_FIGURES };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
     {"device", TM_TEXT, "", "Name of the rank's device according to the trace."},
     {"devices", TM_INT, "", "Number of devices on which the rank computes."},
@@ -152,8 +131,7 @@ const tm_table_def tm_efficiency_rank_table = {
     .doc = "A row for each rank, over its steps: the share of its devices' peak rate that it "
            "achieves. The trace must have the inputs of matrix multiplications, convolutions or "
            "attention (record_shapes), or FLOP of XLA operations.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_FIGURES + E_MFU,
     .n_prose = 1,
@@ -172,8 +150,7 @@ const tm_table_def tm_efficiency_step_table = {
     .name = "efficiency.step",
     .doc = "A row for each rank of efficiency.rank and each step: the share of its devices' peak "
            "rate that the rank achieves.",
-    .columns = step_columns,
-    .n_columns = T_FIGURES + N_FIGURES,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = T_FIGURES + E_MFU,
     .form = TM_FORM_MAP,

@@ -24,21 +24,9 @@ enum { BY_KERNEL, BY_OPERATOR, BY_PLACE };
 
 static const char *const level_words[] = {"kernel", "operator", "place"};
 
-enum {
-    P_LEVEL,
-    P_NAME,
-    P_SHAPES,
-    P_NUMBER,
-    P_RANK,
-    P_CALLS,
-    P_TOTAL,
-    P_FLOP,
-    P_BYTES,
-    P_UNKNOWN,
-    N_PART
-};
+enum { P_LEVEL, P_NAME, P_SHAPES, P_NUMBER, P_RANK, P_CALLS, P_TOTAL, P_FLOP, P_BYTES, P_UNKNOWN };
 
-static const tm_column part_columns[N_PART] = {
+static const tm_column part_columns[] = {
     [P_LEVEL] = {"level", TM_INT, "", "Number of the level."},
     [P_NAME] = {"name", TM_INT, "", "Name id of the kernel, operator or place."},
     [P_SHAPES] = {"shapes", TM_INT, "", "Id of the text of the shapes."},
@@ -54,7 +42,7 @@ static const tm_column part_columns[N_PART] = {
 
 const tm_table_def tm_work_part =
     TM_PART_TABLE("efficiency.work_part", "A row for each rank, level, name, shapes and type.",
-                  part_columns, N_PART, P_RANK);
+                  part_columns, P_RANK);
 
 enum {
     S_LEVEL,
@@ -127,8 +115,7 @@ const tm_table_def tm_work_table = {
         "multiplies; and for each place in the program. These are three levels with the same work; "
         "each has the 1000 rows with the largest total_ns. Operations in fused kernels are not "
         "included. For XLA, the operators are the operations whose FLOP the profile reports.",
-    .columns = columns,
-    .n_columns = N_SHOWN,
+    TM_COLUMNS(columns),
     .n_keys = S_AT_MOST + 1,
     .top = S_TOTAL,
 };

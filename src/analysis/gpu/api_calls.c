@@ -21,7 +21,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 /* The merge combines rows of the same name into a row of launches.api. */
 const tm_table_def tm_api_part_table = TM_PART_TABLE(
     "launches.api_part", "A row for each call's name and rank: its part of launches.api.",
-    part_columns, N_PART_COLUMNS, 1);
+    part_columns, 1);
 
 enum {
     NAME,
@@ -48,8 +48,7 @@ const tm_table_def tm_api_table = {
     .name = "launches.api",
     .doc = "A row for each function of the CUDA or HIP runtime or driver that was called, over all "
            "ranks, with the largest total_ns first.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = TOTAL,
 };

@@ -106,8 +106,7 @@ static const tm_table_def work_def = {
     .doc = "A row for each class of kernels over all ranks, with the largest total_ns first, and "
            "for each rank and class of its kernels. Only for GPUs, because classes follow from "
            "names of GPU kernels.",
-    .columns = work_columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(work_columns),
     .n_keys = W_CLASS + 1,
     .top = W_SUMS + TOTAL,
 };
@@ -122,7 +121,7 @@ static const tm_column part_columns[] = {
 
 static const tm_table_def part_def =
     TM_PART_TABLE("classes.work_part", "A row for each class and rank: its part of classes.work.",
-                  part_columns, P_SUMS + N_SUMS, 1);
+                  part_columns, 1);
 
 static const tm_table_def *const defs[] = {&work_def, &part_def};
 

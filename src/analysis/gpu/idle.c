@@ -25,11 +25,10 @@ enum {
     R_GAPS,
     R_LONGEST,
     R_TURNS,
-    R_QUEUED,
-    N_RANK_COLUMNS
+    R_QUEUED
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_IDLE] = {"idle_ns", TM_INT, "ns",
                 "Time in which nothing ran on the GPU, as in overlap.rank: host_wait_ns + "
@@ -97,26 +96,15 @@ static const tm_table_def rank_def = {
     .name = "idle.rank",
     .doc = "A row for each rank: the idle time of its GPU by cause. A gap is a period in which no "
            "stream of the GPU had work.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_IDLE,
     .form = TM_FORM_BARS,
 };
 
-enum {
-    S_RANK,
-    S_DEVICE,
-    S_STREAM,
-    S_EVENTS,
-    S_IDLE,
-    S_HOST_WAIT,
-    S_KERNEL_WAIT,
-    S_OTHER,
-    N_STREAM_COLUMNS
-};
+enum { S_RANK, S_DEVICE, S_STREAM, S_EVENTS, S_IDLE, S_HOST_WAIT, S_KERNEL_WAIT, S_OTHER };
 
-static const tm_column stream_columns[N_STREAM_COLUMNS] = {
+static const tm_column stream_columns[] = {
     [S_RANK] = {"rank", TM_INT, "", "Global rank."},
     [S_DEVICE] = {"device", TM_INT, "",
                   "Number of the device of the stream; null if not recorded."},
@@ -140,8 +128,7 @@ static const tm_column stream_columns[N_STREAM_COLUMNS] = {
 static const tm_table_def stream_def = {
     .name = "idle.stream",
     .doc = "A row for each stream of a rank: the time between its events, by cause.",
-    .columns = stream_columns,
-    .n_columns = N_STREAM_COLUMNS,
+    TM_COLUMNS(stream_columns),
     .n_keys = 3,
     .top = S_IDLE,
 };
@@ -156,11 +143,10 @@ enum {
     G_BEFORE,
     G_HOST,
     G_HOST_TIME,
-    G_UNRECORDED,
-    N_GAP_COLUMNS
+    G_UNRECORDED
 };
 
-static const tm_column gap_columns[N_GAP_COLUMNS] = {
+static const tm_column gap_columns[] = {
     [G_RANK] = {"rank", TM_INT, "", "Global rank."},
     [G_BEGIN] = {"begin_ns", TM_INT, tm_epoch_ns, "Aligned start of the gap, since the epoch."},
     [G_DURATION] = {"duration_ns", TM_INT, "ns", "Duration of the gap."},
@@ -188,8 +174,7 @@ static const tm_table_def gap_def = {
     .name = "idle.gap",
     .doc = "A row for each of the 100 longest gaps of the job, longest first, with at most 10 of "
            "one rank.",
-    .columns = gap_columns,
-    .n_columns = N_GAP_COLUMNS,
+    TM_COLUMNS(gap_columns),
     .n_keys = 2,
     .top = G_DURATION,
 };

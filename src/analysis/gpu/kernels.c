@@ -101,8 +101,7 @@ static const tm_table_def kernel_def = {
     .name = "kernels.kernel",
     .doc = "A row for each kernel name over all ranks, including communication, with the largest "
            "total_ns first.",
-    .columns = kernel_columns,
-    .n_columns = N_KERNEL_COLUMNS,
+    TM_COLUMNS(kernel_columns),
     .n_keys = 1,
     .top = K_CALLS + TOTAL,
 };
@@ -122,8 +121,7 @@ static const tm_table_def shape_def = {
     .name = "kernels.launch_shape",
     .doc = "A row for each kernel name and launch shape over all ranks, with the largest total_ns "
            "first.",
-    .columns = shape_columns,
-    .n_columns = S_CALLS + N_CALL_COLUMNS,
+    TM_COLUMNS(shape_columns),
     .n_keys = 5,
     .top = S_CALLS + TOTAL,
 };
@@ -173,7 +171,7 @@ static const tm_column kernel_part_columns[] = {
  * rank, because some ranks may be slower. */
 static const tm_table_def kernel_part_def = TM_PART_TABLE(
     "kernels.kernel_part", "A row for each kernel name and rank: its part of kernels.kernel.",
-    kernel_part_columns, KP_PARTS + N_PARTS, 1);
+    kernel_part_columns, 1);
 
 enum { SP_NAME, SP_GRID, SP_BLOCK = SP_GRID + 3, SP_REGISTERS = SP_BLOCK + 3, SP_SHARED, SP_RANK };
 enum { SP_COMMUNICATION = SP_RANK + 1, SP_PARTS };
@@ -197,7 +195,7 @@ static const tm_column shape_part_columns[] = {
  * -1 means that a number was not recorded. */
 static const tm_table_def shape_part_def = TM_PART_TABLE(
     "kernels.shape_part", "A row for each launch shape and rank: its part of kernels.launch_shape.",
-    shape_part_columns, SP_PARTS + N_PARTS, SP_RANK);
+    shape_part_columns, SP_RANK);
 
 static const tm_table_def *const defs[] = {
     &kernel_def,       &shape_def,       &tm_launched_table,     &tm_roofline_table,

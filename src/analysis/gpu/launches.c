@@ -30,11 +30,10 @@ enum {
     SHORT,
     SHORT_PCT,
     GRAPHS,
-    GRAPH_EVENTS,
-    N_RANK_COLUMNS
+    GRAPH_EVENTS
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [EVENTS] = {"events", TM_INT, "",
                 "Number of kernels, copies and sets whose launch is in the trace. All columns "
@@ -89,8 +88,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 static const tm_table_def rank_def = {
     .name = "launches.rank",
     .doc = "A row for each rank: how fast the host feeds the GPU.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = HOST_BOUND_PCT,
     .form = TM_FORM_BARS,
@@ -108,8 +106,7 @@ static const tm_table_def queue_def = {
     .name = "launches.queue",
     .doc = "A row for each interval of a rank: 1/64 of the time from the first start to the last "
            "end of its GPU events. Limited to the 64 ranks with the largest host_bound_pct.",
-    .columns = queue_columns,
-    .n_columns = 3,
+    TM_COLUMNS(queue_columns),
     .n_keys = 2,
     .top = 2,
     .form = TM_FORM_LINE,

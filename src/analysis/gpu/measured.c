@@ -32,8 +32,7 @@ const tm_table_def tm_section_table = {
     .name = "kernels.section",
     .doc = "A row for each measured kernel and metric, which is a line in a section of Nsight "
            "Compute's details page (tmerge analyze --ncu).",
-    .columns = section_columns,
-    .n_columns = N_SECTION_COLUMNS,
+    TM_COLUMNS(section_columns),
     .n_keys = N_KEYS,
     .top = -1,
 };
@@ -61,8 +60,7 @@ const tm_table_def tm_rule_table = {
     .name = "kernels.rule",
     .doc = "A row for each measured kernel and rule of Nsight Compute with a message for the "
            "kernel (tmerge analyze --ncu), with the largest speedup_pct first.",
-    .columns = rule_columns,
-    .n_columns = N_RULE_COLUMNS,
+    TM_COLUMNS(rule_columns),
     .n_keys = N_KEYS,
     .top = R_SPEEDUP,
     .n_prose = 1,

@@ -32,11 +32,10 @@ enum {
     FLOP_ROOF,
     DRAM_ROOF,
     TENSOR_ROOF,
-    BOUND,
-    N_COLUMNS
+    BOUND
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [NAME] = {"name", TM_TEXT, "",
               "Name of the kernel in the job's traces; if the job does not run it, its name in the "
               "file of --ncu."},
@@ -99,8 +98,7 @@ const tm_table_def tm_roofline_table = {
            "analyze --ncu), with the largest total_ns first. Measured kernels and the job's "
            "kernels are joined by name, grid and block; names are compared without parameters and "
            "independent of the demangler.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = TOTAL,
 };

@@ -31,11 +31,10 @@ enum {
     S_LOST,
     S_RANKS,
     S_SLOWEST_TIME,
-    S_SLOWEST,
-    N_SYNC_COLUMNS
+    S_SLOWEST
 };
 
-static const tm_column sync_columns[N_SYNC_COLUMNS] = {
+static const tm_column sync_columns[] = {
     [S_CALL] = {"call", TM_TEXT, "", "Name of the runtime or driver call."},
     [S_OPERATOR] = {"operator", TM_TEXT, "",
                     "Innermost operator around the call; null if there is none."},
@@ -67,8 +66,7 @@ static const tm_table_def sync_def = {
            "copies as from .item() and .cpu()) or that may wait (allocating, freeing or pinning "
            "memory, loading code), over all ranks. Limited to the 1000 rows with the largest "
            "lost_ns, then total_ns; sorted in this order.",
-    .columns = sync_columns,
-    .n_columns = N_SYNC_COLUMNS,
+    TM_COLUMNS(sync_columns),
     .n_keys = 3,
     .top = S_LOST,
 };
@@ -90,7 +88,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 
 static const tm_table_def part_def = TM_PART_TABLE(
     "sync.call_part", "A row for each call, call site and rank: its part of sync.call.",
-    part_columns, N_PART_COLUMNS, 3);
+    part_columns, 3);
 
 static const tm_table_def *const defs[] = {&sync_def, &part_def};
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
 #include "analysis/shared/gaps.h"
 #include "analysis/shared/over_ranks.h"
@@ -33,11 +32,10 @@ enum {
     OVERLAP,
     OVERLAP_PCT,
     SYNC_COUNT,
-    SYNC,
-    N_KIND_COLUMNS
+    SYNC
 };
 
-static const tm_column kind_columns[N_KIND_COLUMNS] = {
+static const tm_column kind_columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [KIND] = {"kind", TM_TEXT, "", KIND_DOC},
     [MEMORY] = {"host_memory", TM_TEXT, "", MEMORY_DOC},
@@ -66,8 +64,7 @@ static const tm_column kind_columns[N_KIND_COLUMNS] = {
 static const tm_table_def kind_def = {
     .name = "transfers.kind",
     .doc = "A row for each rank, kind of copy and kind of host memory.",
-    .columns = kind_columns,
-    .n_columns = N_KIND_COLUMNS,
+    TM_COLUMNS(kind_columns),
     .n_keys = 3,
     .top = TOTAL,
 };
@@ -91,8 +88,7 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
 static const tm_table_def size_def = {
     .name = "transfers.size",
     .doc = "A row for each kind of copy, kind of host memory and size class, over all ranks.",
-    .columns = size_columns,
-    .n_columns = N_SIZE_COLUMNS,
+    TM_COLUMNS(size_columns),
     .n_keys = 3,
     .top = Z_TOTAL,
 };
@@ -111,9 +107,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 
 /* The merge combines rows with equal kind, memory and size class. These columns are numbers,
  * because the merge does not support texts. */
-static const tm_table_def part_def = TM_PART_TABLE(
-    "transfers.size_part", "A row for each class and rank: its part of transfers.size.",
-    part_columns, N_PART_COLUMNS, 3);
+static const tm_table_def part_def =
+    TM_PART_TABLE("transfers.size_part",
+                  "A row for each class and rank: its part of transfers.size.", part_columns, 3);
 
 enum { A_RANK, A_CALL, A_CALLS, A_STEP_CALLS, A_TOTAL, A_MAX, N_ALLOCATION_COLUMNS };
 
@@ -133,8 +129,7 @@ static const tm_table_def allocation_def = {
     .name = "transfers.allocation",
     .doc = "A row for each rank and call that allocates or frees device memory or pinned memory; "
            "such calls may wait for the GPU.",
-    .columns = allocation_columns,
-    .n_columns = N_ALLOCATION_COLUMNS,
+    TM_COLUMNS(allocation_columns),
     .n_keys = 2,
     .top = A_TOTAL,
 };
@@ -158,8 +153,7 @@ static const tm_table_def rate_def = {
     .doc = "A row for each rank, kind of copy (except sets) and interval in which copies of known "
            "size ran. An interval is 1/64 of the time from the first start to the last end of the "
            "rank's GPU events. Limited to the 64 ranks that copied the most bytes.",
-    .columns = rate_columns,
-    .n_columns = N_RATE_COLUMNS,
+    TM_COLUMNS(rate_columns),
     .n_keys = O_TIME + 1,
     .top = O_RATE,
 };

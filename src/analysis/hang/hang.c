@@ -80,32 +80,28 @@ static const tm_column call_columns[N_HC] = {
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
                                        .doc = "A row for each dump.",
-                                       .columns = dump_columns,
-                                       .n_columns = N_HD,
+                                       TM_COLUMNS(dump_columns),
                                        .n_keys = 2,
                                        .top = -1,
                                        .internal = true};
 const tm_table_def tm_hang_group_def = {
     .name = "hang.group",
     .doc = "A row for each group and each process that read dumps of it.",
-    .columns = group_columns,
-    .n_columns = N_HG,
+    TM_COLUMNS(group_columns),
     .n_keys = 1,
     .top = -1,
     .internal = true};
 const tm_table_def tm_hang_progress_def = {
     .name = "hang.progress",
     .doc = "A row for each group and rank: how far the rank has come.",
-    .columns = progress_columns,
-    .n_columns = N_HP,
+    TM_COLUMNS(progress_columns),
     .n_keys = 2,
     .top = -1,
     .internal = true};
 const tm_table_def tm_hang_call_def = {.name = "hang.call",
                                        .doc =
                                            "A row for each operation needed to explain the hang.",
-                                       .columns = call_columns,
-                                       .n_columns = N_HC,
+                                       TM_COLUMNS(call_columns),
                                        .n_keys = 4,
                                        .top = -1,
                                        .internal = true};

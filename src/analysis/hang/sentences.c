@@ -1,6 +1,5 @@
 #include "sentences.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,7 +7,6 @@
 #include "last_events.h"
 #include "sentence_parts.h"
 #include "tables.h"
-#include "tmerge/flight.h"
 
 enum {
     J_RANKS,
@@ -26,11 +24,10 @@ enum {
     J_VERDICT,
     J_EVIDENCE,
     J_CHAIN,
-    J_RAS,
-    N_J
+    J_RAS
 };
 
-static const tm_column job_columns[N_J] = {
+static const tm_column job_columns[] = {
     [J_RANKS] =
         {"ranks", TM_INT, "",
          "Number of ranks of the job, from dumps, NCCL's RAS or --world-size; null if unknown."},
@@ -75,8 +72,7 @@ const tm_table_def tm_hang_job_def = {
     .name = "hang.job",
     .doc = "One row: the ranks that a stuck job waits for. Only if tmerge hang read dumps of "
            "flight recorders or an answer of NCCL's RAS.",
-    .columns = job_columns,
-    .n_columns = N_J,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 4,
@@ -97,11 +93,10 @@ enum {
     C_SINCE,
     C_INPUTS,
     C_OUTPUTS,
-    C_TEXT,
-    N_C
+    C_TEXT
 };
 
-static const tm_column collective_columns[N_C] = {
+static const tm_column collective_columns[] = {
     [C_PLACE] = {"place", TM_INT, "",
                  "Place of the operation in the order of first arrivals (begin_ns), from 1."},
     [C_GROUP] = {"group", TM_TEXT, "",
@@ -142,8 +137,7 @@ static const tm_column collective_columns[N_C] = {
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
     .doc = "A row for each group in which ranks wait: the first operation in which they wait.",
-    .columns = collective_columns,
-    .n_columns = N_C,
+    TM_COLUMNS(collective_columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 1,
@@ -171,11 +165,10 @@ enum {
     R_CALL_BEGIN,
     R_OPEN,
     R_CALL,
-    R_FRAMES,
-    N_R
+    R_FRAMES
 };
 
-static const tm_column rank_columns[N_R] = {
+static const tm_column rank_columns[] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_ROLE] =
         {"role", TM_TEXT, "",
@@ -229,8 +222,7 @@ static const tm_column rank_columns[N_R] = {
 const tm_table_def tm_hang_rank_def = {
     .name = "hang.rank",
     .doc = "A row for each rank of a job whose flight recorder dumps were read.",
-    .columns = rank_columns,
-    .n_columns = N_R,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 2,

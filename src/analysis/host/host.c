@@ -27,11 +27,10 @@ enum {
     CORES,
     OS_CALLS,
     OS_TIME,
-    OFF_TIME,
-    N_COLUMNS
+    OFF_TIME
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [PROCESS] = {"process", TM_TEXT, "", "Process id."},
     [THREAD] = {"thread", TM_TEXT, "", "Thread id."},
@@ -63,8 +62,7 @@ static const tm_table_def thread_def = {
     .name = "host.thread",
     .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded. Limited to "
            "16 threads of each rank: those with the largest running_ns, then os_ns.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = RUNNING,
 };

@@ -78,8 +78,7 @@ static const tm_table_def time_def = {
            "cuBLAS, which nsys does not list). Each report has the " LISTED_WORD
            " rows with the largest total_ns and one row for the rest, without median, deviation "
            "and figures of ranks.",
-    .columns = time_columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(time_columns),
     .n_keys = 2,
     .top = TOTAL,
 };
@@ -88,8 +87,7 @@ static const tm_table_def size_def = {
     .name = "stats.size",
     .doc = "A row for each kind of copy or set, over all ranks that Nsight Systems recorded, as in "
            "the nsys stats report cuda_gpu_mem_size_sum: the bytes that were copied or set.",
-    .columns = size_columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(size_columns),
     .n_keys = 2,
     .top = TOTAL,
 };
@@ -110,7 +108,7 @@ static const tm_column part_columns[N_PART] = {
 };
 
 static const tm_table_def part_def =
-    TM_PART_TABLE("stats.part", "A row for each report, name and rank.", part_columns, N_PART, 2);
+    TM_PART_TABLE("stats.part", "A row for each report, name and rank.", part_columns, 2);
 
 enum { V_REPORT, V_NAME, V_VALUE, V_COUNT, N_VALUE };
 
@@ -124,8 +122,7 @@ static const tm_column value_columns[N_VALUE] = {
 static const tm_table_def value_def = {
     .name = "stats.value_part",
     .doc = "A row for each report, name and kept value of a rank.",
-    .columns = value_columns,
-    .n_columns = N_VALUE,
+    TM_COLUMNS(value_columns),
     .n_keys = N_VALUE,
     .top = -1,
     .internal = true,

@@ -67,8 +67,7 @@ const tm_table_def tm_unified_table = {
            "like um_sum. Each rank has the 1000 addresses with the largest to_device_bytes + "
            "to_host_bytes, then gpu_faults, then cpu_faults, and a row for all others. stats.time "
            "shows the host functions that faulted.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = ADDRESS + 1,
     .top = SUMS + GPU_FAULTS,
 };

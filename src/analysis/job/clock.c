@@ -19,11 +19,10 @@ enum {
     R_METHOD,
     R_ANCHORS,
     R_DOMAIN,
-    R_SET,
-    N_RANK_COLUMNS
+    R_SET
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Host of the rank, as in job.rank."},
     [R_OFFSET] = {"offset_ns", TM_INT, "ns",
@@ -81,8 +80,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 static const tm_table_def rank_def = {
     .name = "clock.rank",
     .doc = "A row for each rank: how its clock relates to the job's clock.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_EARLY,
     .form = TM_FORM_BARS,
@@ -147,16 +145,14 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
 static const tm_table_def check_def = {
     .name = "clock.check",
     .doc = "One row: how much communication was matched, and whether the clocks obey causality.",
-    .columns = check_columns,
-    .n_columns = N_CHECK_COLUMNS,
+    TM_COLUMNS(check_columns),
     .n_keys = 0,
     .top = -1,
 };
 
 /* Results of matching on each process. The job combines the rows to sums and maxima. */
-static const tm_table_def part_def =
-    TM_INTERNAL_TABLE("clock.part", "A row for each process: its part of clock.check.",
-                      check_columns, N_CHECK_COLUMNS, 0);
+static const tm_table_def part_def = TM_INTERNAL_TABLE(
+    "clock.part", "A row for each process: its part of clock.check.", check_columns, 0);
 
 static const tm_table_def *const defs[] = {&rank_def, &check_def, &part_def};
 

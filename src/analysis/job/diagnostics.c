@@ -25,8 +25,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_diagnostic_table = {
     .name = "job.remark",
     .doc = "A row for each trace and kind of repaired, skipped or odd data in it.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = COUNT,
     .n_prose = 1,

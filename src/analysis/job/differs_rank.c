@@ -39,15 +39,14 @@ static const tm_column group_columns[] = {
     {"members", TM_INT, "", "Name id of the list of the group's members in this rank's trace."},
 };
 
-const tm_table_def tm_differs_place = TM_INTERNAL_TABLE(
-    "job.place", "A row for each rank: its place in the job.", place_columns, 7, 1);
+const tm_table_def tm_differs_place =
+    TM_INTERNAL_TABLE("job.place", "A row for each rank: its place in the job.", place_columns, 1);
 
 const tm_table_def tm_differs_kernel =
-    TM_INTERNAL_TABLE("job.kernel", "A row for each rank and kernel.", kernel_columns, 2, 2);
+    TM_INTERNAL_TABLE("job.kernel", "A row for each rank and kernel.", kernel_columns, 2);
 
-const tm_table_def tm_differs_group =
-    TM_INTERNAL_TABLE("job.group", "A row for each rank and process group that its trace lists.",
-                      group_columns, 3, 2);
+const tm_table_def tm_differs_group = TM_INTERNAL_TABLE(
+    "job.group", "A row for each rank and process group that its trace lists.", group_columns, 2);
 
 /* Collects the distinct hashes of compute kernels' names, ascending. */
 static bool hash_kernels(const tm_rank_view *view, tm_vec *out) {

@@ -35,11 +35,10 @@ enum {
     COMPUTE_LEAST_NS,
     LATE,
     LATEST,
-    CUT,
-    N_COLUMNS
+    CUT
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [STEPS] = {"steps", TM_INT, "",
                "Number of steps that the rank's trace marks. Null if the trace has no launches; "
@@ -157,8 +156,7 @@ const tm_table_def tm_integrity_table = {
     .name = "job.integrity",
     .doc = "A row for each rank: how much of its work was recorded, what is in doubt, and how far "
            "its figures may be off.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = MOVES,
 };

@@ -32,11 +32,10 @@ enum {
     UNRECOGNISED,
     PROFILER_ERROR,
     OPENING,
-    HOST_INFERRED,
-    N_RANK_COLUMNS
+    HOST_INFERRED
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [HOST] =
         {"host", TM_TEXT, "",
@@ -97,8 +96,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 static const tm_table_def rank_def = {
     .name = "job.rank",
     .doc = "A row for each rank: where it ran and what was read from its traces.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = EVENTS,
     .form = TM_FORM_BARS,
@@ -115,11 +113,10 @@ enum {
     J_RECORDINGS,
     J_RECORDED,
     J_KIND,
-    J_INTEGRITY,
-    N_JOB_COLUMNS
+    J_INTEGRITY
 };
 
-static const tm_column job_columns[N_JOB_COLUMNS] = {
+static const tm_column job_columns[] = {
     [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks whose traces were read."},
     [J_HOSTS] = {"hosts", TM_INT, "", "Number of hosts; null if unknown."},
     [J_STEPS] = {"steps", TM_INT, "",
@@ -152,8 +149,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
 static const tm_table_def job_def = {
     .name = "job.job",
     .doc = "One row: the job as a whole.",
-    .columns = job_columns,
-    .n_columns = N_JOB_COLUMNS,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = J_EVENTS,
     .n_prose = 1,
@@ -168,7 +164,7 @@ static const tm_column span_columns[] = {
 
 static const tm_table_def span_def = TM_INTERNAL_TABLE(
     "job.span", "A row for each trace of a rank: the time it covers, for recorded_ns of job.job.",
-    span_columns, 3, 2);
+    span_columns, 2);
 
 /* Rows of this table are added while files are read, because the reasons are known only then. */
 static const tm_column left_out_columns[] = {
@@ -186,8 +182,7 @@ static const tm_column left_out_columns[] = {
 static const tm_table_def left_out_def = {
     .name = "job.left_out",
     .doc = "A row for each file that was given, or found in a folder, but is not part of the job.",
-    .columns = left_out_columns,
-    .n_columns = 3,
+    TM_COLUMNS(left_out_columns),
     .n_keys = 1,
     .top = -1,
 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/shared/busy.h"
 #include "analysis/shared/call_kinds.h"
 #include "base/sorted.h"
 #include "timeline/build_timeline.h"

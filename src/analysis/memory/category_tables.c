@@ -15,11 +15,10 @@ enum {
     C_MOST,
     C_END,
     C_BLOCKS,
-    C_ALLOCATED,
-    N_CATEGORY_COLUMNS
+    C_ALLOCATED
 };
 
-static const tm_column category_columns[N_CATEGORY_COLUMNS] = {
+static const tm_column category_columns[] = {
     [C_RANK] = {"rank", TM_INT, "", "Global rank."},
     [C_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [C_CATEGORY] = {"category", TM_TEXT, "",
@@ -49,8 +48,7 @@ const tm_table_def tm_memory_category_def = {
     .doc = "A row for each rank, device and category that has memory, if [memory] records have "
            "addresses. The category of a block is inferred from the calls that were open when it "
            "was allocated and freed, because exported traces do not record its tensor.",
-    .columns = category_columns,
-    .n_columns = N_CATEGORY_COLUMNS,
+    TM_COLUMNS(category_columns),
     .n_keys = 3,
     .top = C_PEAK,
 };

@@ -1,5 +1,4 @@
 /* The table memory.live: the memory that was allocated at a device's peak. */
-#include "analysis/shared/passes.h"
 #include "base/keys.h"
 #include "base/sorted.h"
 #include "devices.h"
@@ -20,11 +19,10 @@ enum {
     L_SIZE,
     L_BLOCKS,
     L_BYTES,
-    L_PCT,
-    N_LIVE_COLUMNS
+    L_PCT
 };
 
-static const tm_column live_columns[N_LIVE_COLUMNS] = {
+static const tm_column live_columns[] = {
     [L_RANK] = {"rank", TM_INT, "", "Global rank."},
     [L_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [L_PLACE] = {"place", TM_INT, "", "Position of the row in the order of bytes: 1 has most."},
@@ -58,8 +56,7 @@ const tm_table_def tm_memory_live_def = {
     .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
            "[memory] records have addresses. A group consists of equal blocks of one operator and "
            "step. The table has the 40 largest groups of each device, and a row for the rest.",
-    .columns = live_columns,
-    .n_columns = N_LIVE_COLUMNS,
+    TM_COLUMNS(live_columns),
     .n_keys = 3,
     .top = L_BYTES,
 };

@@ -36,11 +36,10 @@ enum {
     D_FALLS,
     D_STEPS_LEFT,
     D_ALLOCATOR,
-    D_LIMIT,
-    N_DEVICE_COLUMNS
+    D_LIMIT
 };
 
-static const tm_column device_columns[N_DEVICE_COLUMNS] = {
+static const tm_column device_columns[] = {
     [D_RANK] = {"rank", TM_INT, "", "Global rank."},
     [D_DEVICE] = {"device", TM_TEXT, "", TM_DEVICE_DOC},
     [D_ALLOCATIONS] = {"allocations", TM_INT, "", "Number of [memory] records that allocate."},
@@ -110,8 +109,7 @@ static const tm_column device_columns[N_DEVICE_COLUMNS] = {
 static const tm_table_def device_def = {
     .name = "memory.device",
     .doc = "A row for each rank and device with [memory] records.",
-    .columns = device_columns,
-    .n_columns = N_DEVICE_COLUMNS,
+    TM_COLUMNS(device_columns),
     .n_keys = 2,
     .top = D_PEAK,
 };
@@ -137,8 +135,7 @@ static const tm_table_def curve_def = {
            "addresses. If a device has over 384 points, the table has only some of them: the "
            "points with the minimum and maximum allocated and the maximum reserved bytes in each "
            "128th of the time, which include the peaks.",
-    .columns = curve_columns,
-    .n_columns = sizeof curve_columns / sizeof *curve_columns,
+    TM_COLUMNS(curve_columns),
     .n_keys = 3,
     .top = C_ALLOCATED,
     .form = TM_FORM_LINE,
@@ -164,8 +161,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "memory.step",
     .doc = "A row for each rank, device and step with [memory] records.",
-    .columns = step_columns,
-    .n_columns = N_STEP_COLUMNS,
+    TM_COLUMNS(step_columns),
     .n_keys = 3,
     .top = S_GROWTH,
 };

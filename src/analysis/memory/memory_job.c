@@ -17,11 +17,10 @@ enum {
     J_NEAREST_PCT,
     J_GROWING,
     J_FIRST,
-    J_STEPS_LEFT,
-    N_COLUMNS
+    J_STEPS_LEFT
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [J_DEVICE] = {"device", TM_TEXT, "", "Type of device, such as cpu or cuda."},
     [J_RANKS] = {"ranks", TM_INT, "", "Number of ranks with records of this type of device."},
     [J_DEVICES] = {"devices", TM_INT, "",
@@ -54,8 +53,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_memory_job_def = {
     .name = "memory.job",
     .doc = "A row for each type of device: its memory compared over all ranks.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = J_MAX,
 };

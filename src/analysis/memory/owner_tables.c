@@ -43,7 +43,7 @@ static const tm_column part_columns[N_PART] = {
 /* The merge combines the rows of all ranks into a row of memory.owner. */
 const tm_table_def tm_memory_owner_part = TM_PART_TABLE(
     "memory.owner_part", "A row for each owner, device type and rank: its part of the shown table.",
-    part_columns, N_PART, P_RANK);
+    part_columns, P_RANK);
 
 enum { O_LEVEL, O_NAME, O_DEVICE, O_RANKS, O_SUMS, O_PEAK = O_SUMS + N_SUMS, O_PEAK_RANK, N_SHOWN };
 
@@ -70,8 +70,7 @@ const tm_table_def tm_memory_owner_def = {
            "modules, the same memory also has a row for each module; increase_bytes then shows the "
            "memory that a module's forward calls keep for the backward pass, in which no module is "
            "open.",
-    .columns = columns,
-    .n_columns = N_SHOWN,
+    TM_COLUMNS(columns),
     .n_keys = O_DEVICE + 1,
     .top = O_SUMS + SELF_BYTES,
 };

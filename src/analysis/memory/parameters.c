@@ -22,11 +22,10 @@ enum {
     M_STATE_MOST,
     M_PREEXISTING,
     M_GRADIENT,
-    M_REST,
-    N_COLUMNS
+    M_REST
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_PARAMETERS] = {"parameters", TM_INT, "",
                       "Number of trained parameters: number of elements of the gradients that a "
@@ -69,8 +68,7 @@ const tm_table_def tm_memory_parameters_def = {
     .doc =
         "A row for each rank whose backward passes show the shapes of gradients: the size of the "
         "model, and an estimate of what the preexisting bytes in memory.category consist of.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = M_PARAMETERS,
 };

@@ -19,11 +19,10 @@ enum {
     D_LARGEST,
     D_ENTRIES,
     D_PEAK,
-    D_OOMS,
-    N_DEVICE
+    D_OOMS
 };
 
-static const tm_column device_columns[N_DEVICE] = {
+static const tm_column device_columns[] = {
     [D_FILE] = {"file", TM_TEXT, "", FILE_DOC},
     [D_DEVICE] = {"device", TM_INT, "", "Number of the device."},
     [D_SEGMENTS] = {"segments", TM_INT, "",
@@ -55,8 +54,7 @@ const tm_table_def tm_memory_snapshot_def = {
     .name = "memory.snapshot",
     .doc = "A row for each device of a snapshot of PyTorch's allocator (--memory-snapshot): its "
            "state when the file was written.",
-    .columns = device_columns,
-    .n_columns = N_DEVICE,
+    TM_COLUMNS(device_columns),
     .n_keys = 2,
     .top = D_RESERVED,
 };
@@ -87,8 +85,7 @@ const tm_table_def tm_memory_site_def = {
     .doc =
         "A row for each place in the program that holds memory in a snapshot (--memory-snapshot): "
         "the 50 places of each device with the largest bytes, and a row for the rest.",
-    .columns = site_columns,
-    .n_columns = N_SITE,
+    TM_COLUMNS(site_columns),
     .n_keys = 3,
     .top = S_BYTES,
 };
@@ -117,8 +114,7 @@ const tm_table_def tm_memory_timeline_def = {
     .name = "memory.timeline",
     .doc = "A row for each category of an exported memory timeline (--memory-snapshot) of one "
            "device; the file does not name the device.",
-    .columns = timeline_columns,
-    .n_columns = N_TIMELINE,
+    TM_COLUMNS(timeline_columns),
     .n_keys = 2,
     .top = T_PEAK,
 };

@@ -64,9 +64,8 @@ static const tm_column part_columns[P_N] = {
                          "Host time of backward work of the calls and their nested calls."},
 };
 
-const tm_table_def tm_call_part =
-    TM_PART_TABLE("calls.call_part", "A row for each level, name, input shapes and rank.",
-                  part_columns, P_N, P_RANK);
+const tm_table_def tm_call_part = TM_PART_TABLE(
+    "calls.call_part", "A row for each level, name, input shapes and rank.", part_columns, P_RANK);
 
 enum {
     S_LEVEL,
@@ -91,11 +90,10 @@ enum {
     S_FITS,
     S_BACKWARD_SELF,
     S_BACKWARD_TOTAL,
-    S_BACKWARD_HOST,
-    S_N
+    S_BACKWARD_HOST
 };
 
-static const tm_column columns[S_N] = {
+static const tm_column columns[] = {
     [S_LEVEL] =
         {"level", TM_TEXT, "",
          "What the row is about: operator; shape (an operator with its input shapes); module; or "
@@ -167,8 +165,7 @@ const tm_table_def tm_call_table = {
            "over all ranks. Operators of a thread nest by time. Each level has the 1000 rows with "
            "the largest device_self_ns, then host_self_ns, in this order; annotations are ordered "
            "by device_total_ns, then host_total_ns.",
-    .columns = columns,
-    .n_columns = S_N,
+    TM_COLUMNS(columns),
     .n_keys = S_SHAPES + 1,
     .top = S_DEVICE_SELF,
 };

@@ -34,7 +34,7 @@ static const tm_column part_columns[TM_TREE_P_N] = {
 
 const tm_table_def tm_tree_part =
     TM_PART_TABLE("calls.tree_part", "A row for each level, rank and path of calls.", part_columns,
-                  TM_TREE_P_N, TM_TREE_P_RANK);
+                  TM_TREE_P_RANK);
 
 #define NO_NODE UINT32_MAX
 /* Stands for the node of a call that repeats another call. Later, the call gets the node of that

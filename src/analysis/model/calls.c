@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analysis/shared/call_kinds.h"
-#include "analysis/shared/passes.h"
 #include "call_tables.h"
 #include "call_tree.h"
 

@@ -88,8 +88,7 @@ static const tm_table_def step_def = {
     .name = "criticalpath.step",
     .doc = "A row for each step: the parts of its critical path. The path contains no waiting for "
            "other ranks, because at each operation it continues on the rank that came last.",
-    .columns = step_columns,
-    .n_columns = N_STEP_COLUMNS,
+    TM_COLUMNS(step_columns),
     .n_keys = 1,
     .top = S_NS,
 };
@@ -115,8 +114,7 @@ static const tm_table_def rank_def = {
     .name = "criticalpath.rank",
     .doc = "A row for each rank: its part of the critical path. A transfer counts for the rank on "
            "which the path continues.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_PATH,
     .form = TM_FORM_BARS,
@@ -142,8 +140,7 @@ static const tm_table_def name_def = {
     .name = "criticalpath.name",
     .doc =
         "A row for each kind and name on the critical path. Limited to the 200 with the most time.",
-    .columns = name_columns,
-    .n_columns = N_NAME_COLUMNS,
+    TM_COLUMNS(name_columns),
     .n_keys = 2,
     .top = N_PATH,
 };
@@ -173,8 +170,7 @@ static const tm_table_def piece_def = {
            "pieces of one rank, kind and name are one row. If a step has over 2,000 pieces, or "
            "more than its share of 200,000 in total, the shortest pieces are merged into the "
            "preceding ones.",
-    .columns = piece_columns,
-    .n_columns = N_PIECE_COLUMNS,
+    TM_COLUMNS(piece_columns),
     .n_keys = 2,
     .top = P_DURATION,
 };
@@ -203,8 +199,7 @@ static const tm_table_def slack_def = {
     .doc = "A row for adjacent events of a stream with the same slack. If a rank has over 2,048 "
            "such rows, or more than its share (at least 8) of 32,768 in total, adjacent events "
            "with similar slack are merged.",
-    .columns = slack_columns,
-    .n_columns = N_SLACK_COLUMNS,
+    TM_COLUMNS(slack_columns),
     .n_keys = 4,
     .top = L_SLACK,
 };

@@ -39,11 +39,10 @@ enum {
     J_FIX,
     J_FIX_PCT,
     J_HEADLINE,
-    J_EVIDENCE,
-    N_JOB_COLUMNS
+    J_EVIDENCE
 };
 
-static const tm_column job_columns[N_JOB_COLUMNS] = {
+static const tm_column job_columns[] = {
     [J_STEP] = {"step_ns", TM_INT, "ns", "Mean duration of a step, as in criticalpath.step."},
     [J_IDEAL] =
         {"ideal_ns", TM_INT, "ns",
@@ -111,8 +110,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
 static const tm_table_def job_def = {
     .name = "whatif.job",
     .doc = "One row: the job compared with itself as if no rank were slower than its peers.",
-    .columns = job_columns,
-    .n_columns = N_JOB_COLUMNS,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,
@@ -129,11 +127,10 @@ enum {
     I_SLOWDOWN,
     I_HOURS,
     I_NEXT,
-    I_SURE,
-    N_ITEM_COLUMNS
+    I_SURE
 };
 
-static const tm_column item_columns[N_ITEM_COLUMNS] = {
+static const tm_column item_columns[] = {
     [I_WHAT] =
         {"what", TM_TEXT, "",
          "What is changed. plan: ranks are fixed one after another, in each row the rank whose fix "
@@ -193,8 +190,7 @@ static const tm_table_def item_def = {
     .name = "whatif.item",
     .doc =
         "A row for each item that could be fixed, with the time by which the fix shortens a step.",
-    .columns = item_columns,
-    .n_columns = N_ITEM_COLUMNS,
+    TM_COLUMNS(item_columns),
     .n_keys = 1,
     .top = I_SAVED,
 };
@@ -218,8 +214,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "whatif.step",
     .doc = "A row for each step: its duration, ideal, and best rank to fix.",
-    .columns = step_columns,
-    .n_columns = N_STEP_COLUMNS,
+    TM_COLUMNS(step_columns),
     .n_keys = 1,
     .top = S_NS,
 };
@@ -257,8 +252,7 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
 static const tm_table_def split_def = {
     .name = "whatif.split",
     .doc = "A row for each stage of a pipeline, if some stages have more work than others.",
-    .columns = split_columns,
-    .n_columns = N_SPLIT_COLUMNS,
+    TM_COLUMNS(split_columns),
     .n_keys = 1,
     .top = P_WORK,
 };
@@ -273,11 +267,10 @@ enum {
     N_TIME,
     N_OTHERS,
     N_BUSBW,
-    N_OTHERS_BUSBW,
-    N_NETWORK_COLUMNS
+    N_OTHERS_BUSBW
 };
 
-static const tm_column network_columns[N_NETWORK_COLUMNS] = {
+static const tm_column network_columns[] = {
     [N_PLACE] = {"place", TM_INT, "",
                  "Number of the class of operations (kind, size, ranks, hosts), from 0 for the "
                  "class with the most time."},
@@ -312,8 +305,7 @@ static const tm_table_def network_def = {
         "at one place: if a certain host, or certain ranks of a host, take part. There are rows "
         "only if the place is slow in all comparable classes of at least 1 MiB, and also in all "
         "smaller ones down to the smallest slow class.",
-    .columns = network_columns,
-    .n_columns = N_NETWORK_COLUMNS,
+    TM_COLUMNS(network_columns),
     .n_keys = 1,
     .top = N_TIME,
 };

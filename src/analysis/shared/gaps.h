@@ -3,7 +3,6 @@
 #define TMERGE_GAPS_H
 
 #include "busy.h"
-#include "call_kinds.h"
 
 /** Gaps below this duration are short [ns]. HTA (Holistic Trace Analysis) has the same limit. */
 #define TM_SHORT_GAP_NS 30000

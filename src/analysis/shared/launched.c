@@ -36,7 +36,7 @@ static const tm_column part_columns[N_PART] = {
 const tm_table_def tm_launched_part =
     TM_PART_TABLE("kernels.launched_part",
                   "A row for each rank, GPU event and operator or code location that launched it.",
-                  part_columns, N_PART, P_RANK);
+                  part_columns, P_RANK);
 
 enum {
     S_LEVEL,
@@ -80,8 +80,7 @@ const tm_table_def tm_launched_table = {
     .doc = "A row for each kernel, copy or set and its launcher, over all ranks. Each level has "
            "the 5000 rows with the largest total_ns and a row for the rest, which does not compare "
            "ranks. The rows of a level add up to the time of all streams.",
-    .columns = columns,
-    .n_columns = N_SHOWN,
+    TM_COLUMNS(columns),
     .n_keys = S_INSIDE + 1,
     .top = S_TOTAL,
 };

@@ -27,7 +27,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_same_kernels_table = TM_INTERNAL_TABLE(
     "kernels.same",
     "A row for each rank: the time of its kernels, and of the same kernels on other ranks.",
-    columns, N_COLUMNS, 1);
+    columns, 1);
 
 typedef struct sums {
     int64_t own_ns, alike_ns, usual_ns, slower_ns, kernels;

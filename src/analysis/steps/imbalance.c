@@ -83,8 +83,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each step, over the ranks that recorded it completely (see "
            "imbalance.job.ranks and partial_steps). Comparisons are null if only one of several "
            "ranks recorded it completely.",
-    .columns = step_columns,
-    .n_columns = 1 + N_SHARED,
+    TM_COLUMNS(step_columns),
     .n_keys = 1,
     .top = 1 + I_NS,
 };
@@ -93,8 +92,7 @@ static const tm_table_def job_def = {
     .name = "imbalance.job",
     .doc = "One row: the columns of imbalance.step, computed from each rank's sums over the steps "
            "that all compared ranks recorded completely.",
-    .columns = job_columns,
-    .n_columns = N_JOB_COLUMNS,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = -1,
 };

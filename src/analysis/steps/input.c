@@ -52,8 +52,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def step_def = {
     .name = "input.step",
     .doc = "A row for each step of a rank: how long it waited for the next batch.",
-    .columns = step_columns,
-    .n_columns = sizeof step_columns / sizeof *step_columns,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = S_TIMES + T_LOAD,
     .form = TM_FORM_MAP,
@@ -62,8 +61,7 @@ static const tm_table_def step_def = {
 static const tm_table_def rank_def = {
     .name = "input.rank",
     .doc = "A row for each rank: how long it waited for batches.",
-    .columns = rank_columns,
-    .n_columns = sizeof rank_columns / sizeof *rank_columns,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_LOAD,
     .form = TM_FORM_BARS,

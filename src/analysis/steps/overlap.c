@@ -129,8 +129,7 @@ static const tm_table_def rank_def = {
     .doc =
         "A row for each rank: its GPU time, and how much of its communication, computation and "
         "copies overlap. All devices of the rank are combined; overlap.device has them one by one.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_EXPOSED_COMM,
     .form = TM_FORM_BARS,
@@ -140,8 +139,7 @@ static const tm_table_def step_def = {
     .name = "overlap.step",
     .doc = "A row for each rank and step: the columns of overlap.rank for the step's window. Ranks "
            "with only communication recorded have no rows.",
-    .columns = step_columns,
-    .n_columns = S_TIMES + N_TIMES,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = S_TIMES + T_EXPOSED_COMM,
     .form = TM_FORM_MAP,
@@ -151,8 +149,7 @@ static const tm_table_def kind_def = {
     .name = "overlap.kind",
     .doc = "A row for each rank and kind of collective: how much of the communication overlaps "
            "computation.",
-    .columns = kind_columns,
-    .n_columns = N_KIND_COLUMNS,
+    TM_COLUMNS(kind_columns),
     .n_keys = 2,
     .top = K_EXPOSED,
 };
@@ -190,7 +187,7 @@ static const tm_table_def unmarked_def = TM_INTERNAL_TABLE(
     "overlap.unmarked",
     "A row for each rank whose trace marks no steps: the window by which its only step is "
     "compared.",
-    unmarked_columns, 2, 1);
+    unmarked_columns, 1);
 
 static const tm_table_def *const defs[] = {&rank_def, &step_def, &kind_def, &device_def,
                                            &unmarked_def};

@@ -163,8 +163,7 @@ static const tm_column job_columns[] = {
 static const tm_table_def step_def = {
     .name = "overview.step",
     .doc = "A row for each step of a rank: where its time goes, as in TensorBoard's overview.",
-    .columns = step_columns,
-    .n_columns = sizeof step_columns / sizeof *step_columns,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = S_LENGTH,
     .form = TM_FORM_MAP,
@@ -173,8 +172,7 @@ static const tm_table_def step_def = {
 static const tm_table_def rank_def = {
     .name = "overview.rank",
     .doc = "A row for each rank: sums over its steps, and how well its GPU was used.",
-    .columns = rank_columns,
-    .n_columns = sizeof rank_columns / sizeof *rank_columns,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_LENGTH,
     .form = TM_FORM_BARS,
@@ -184,8 +182,7 @@ static const tm_table_def job_def = {
     .name = "overview.job",
     .doc = "One row: sums over all ranks. Figures of GPU use are means over the ranks, weighted by "
            "step_ns.",
-    .columns = job_columns,
-    .n_columns = sizeof job_columns / sizeof *job_columns,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,

@@ -88,8 +88,7 @@ static const tm_table_def step_def = {
            "from the work that they launch. Ranks whose trace shows no phase have no rows; nor "
            "have ranks with an XSpace, because XLA compiles all phases into one program (hlo.work "
            "and pod.step show its work).",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 2,
     .top = LENGTH,
     .form = TM_FORM_MAP,

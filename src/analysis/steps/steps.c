@@ -25,11 +25,10 @@ enum {
     M_PREFILL_TOKENS,
     M_DECODES,
     M_DECODE_TOKENS,
-    M_RESOLUTION,
-    N_MARK
+    M_RESOLUTION
 };
 
-static const tm_column mark_columns[N_MARK] = {
+static const tm_column mark_columns[] = {
     [M_RANK] = {"rank", TM_INT, "", "Global rank."},
     [M_STEP] = {"step", TM_INT, "", "Number of the step."},
     [M_KIND] = {"kind", TM_TEXT, "",
@@ -68,8 +67,7 @@ static const tm_column mark_columns[N_MARK] = {
 static const tm_table_def mark_def = {
     .name = "steps.mark",
     .doc = "A row for each marked step of a rank: the content of its annotation.",
-    .columns = mark_columns,
-    .n_columns = N_MARK,
+    TM_COLUMNS(mark_columns),
     .n_keys = 2,
     .top = -1,
 };
@@ -85,11 +83,10 @@ enum {
     K_SHARE,
     K_PHASE,
     K_BATCH,
-    K_TOKENS,
-    N_KIND
+    K_TOKENS
 };
 
-static const tm_column kind_columns[N_KIND] = {
+static const tm_column kind_columns[] = {
     [K_KIND] = {"kind", TM_TEXT, "", "Kind of steps, as in steps.mark."},
     [K_STEPS] =
         {"steps", TM_INT, "",
@@ -119,8 +116,7 @@ static const tm_table_def kind_def = {
     .doc = "A row for each kind of steps: how long they take. If annotations have more than 8 "
            "different texts (without numbers), the texts do not count as kinds, and there are no "
            "rows.",
-    .columns = kind_columns,
-    .n_columns = N_KIND,
+    TM_COLUMNS(kind_columns),
     .n_keys = 1,
     .top = K_SHARE,
 };

@@ -26,11 +26,10 @@ enum {
     OPTIMIZER,
     DATA,
     OTHER,
-    BEYOND,
-    N_COLUMNS
+    BEYOND
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [STEP] = {"step", TM_INT, "", "Number of the step; 0 if the trace marks no steps."},
     [RANKS] = {"ranks", TM_INT, "", "Number of ranks that recorded the step."},
     [MICRO] = {"micro_batches", TM_INT, "",
@@ -88,8 +87,7 @@ static const tm_table_def step_def = {
     .name = "structure.step",
     .doc = "A row for each step of a training job, over the ranks whose traces show its backward "
            "pass or its updates.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 1,
     .top = AGAIN,
 };
@@ -109,9 +107,9 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_SAVING] = {"saving_ns", TM_INT, "ns", "Host time in calls that save a checkpoint."},
 };
 
-static const tm_table_def part_def = TM_PART_TABLE(
-    "structure.step_part", "A row for each step of a rank: its part of structure.step.",
-    part_columns, N_PART_COLUMNS, 1);
+static const tm_table_def part_def =
+    TM_PART_TABLE("structure.step_part",
+                  "A row for each step of a rank: its part of structure.step.", part_columns, 1);
 
 static const tm_table_def *const defs[] = {&step_def, &part_def};
 

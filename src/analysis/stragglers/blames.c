@@ -20,11 +20,10 @@ enum {
     P_CAUSED,
     P_FRACTION,
     P_EXPECTED,
-    P_VARIANCE,
-    N_PART_COLUMNS
+    P_VARIANCE
 };
 
-static const tm_column part_columns[N_PART_COLUMNS] = {
+static const tm_column part_columns[] = {
     [P_RANK] = {"rank", TM_INT, "", "Global rank."},
     [P_STEP] = {"step", TM_INT, "", "Step of the operations; -1: no step."},
     [P_COLLECTIVES] = {"collectives", TM_INT, "", "As in stragglers.rank."},
@@ -50,7 +49,7 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
 /* Sums over the waits of a rank's kernels in each step, sent by the process that has the rank. */
 const tm_table_def tm_blames_part = TM_INTERNAL_TABLE(
     "stragglers.part", "A row for each rank and step: the data behind the other tables.",
-    part_columns, N_PART_COLUMNS, 2);
+    part_columns, 2);
 
 enum { C_RANK, C_STEP, C_PASSED, C_INDIRECT, N_COST_COLUMNS };
 
@@ -65,10 +64,9 @@ static const tm_column cost_columns[N_COST_COLUMNS] = {
 
 /* Sent by the process that receives all costs of a rank. So there is at most one row for each step
  * of a rank. */
-const tm_table_def tm_blames_cost =
-    TM_INTERNAL_TABLE("stragglers.cost",
-                      "A row for each rank and step whose total cost differs from its caused wait.",
-                      cost_columns, N_COST_COLUMNS, 2);
+const tm_table_def tm_blames_cost = TM_INTERNAL_TABLE(
+    "stragglers.cost",
+    "A row for each rank and step whose total cost differs from its caused wait.", cost_columns, 2);
 
 static const tm_column member_columns[] = {
     {"group", TM_INT, "", "Identity (hash) of a process group in whose operations ranks wait."},
@@ -78,7 +76,7 @@ static const tm_column member_columns[] = {
 /* Sent by the process that has the rank. From these rows, the verdict finds groups whose ranks are
  * all late. */
 const tm_table_def tm_blames_member = TM_INTERNAL_TABLE(
-    "stragglers.member", "A row for each process group and member rank.", member_columns, 2, 2);
+    "stragglers.member", "A row for each process group and member rank.", member_columns, 2);
 
 /* Adds no waits that the rank caused through other ranks, because stragglers.cost has them. */
 tm_status tm_blames_add_part(tm_tables *tables, const tm_blame *blame, tm_error *err) {

@@ -24,11 +24,10 @@ enum {
     S_ALL,
     S_STAGE,
     S_WORK,
-    S_UNSTEADY,
-    N_S
+    S_UNSTEADY
 };
 
-static const tm_column suspect_columns[N_S] = {
+static const tm_column suspect_columns[] = {
     [S_GROUP] = {"group", TM_INT, "", "Identity of the group of ranks that was tested."},
     [S_PLACE] = {"place", TM_INT, "",
                  "Number of the suspect in the order in which the group's suspects were found."},
@@ -51,7 +50,7 @@ static const tm_column suspect_columns[N_S] = {
 
 const tm_table_def tm_compared_suspect = TM_INTERNAL_TABLE(
     "stragglers.suspect", "A row for each group and member that takes longer than chance explains.",
-    suspect_columns, N_S, 2);
+    suspect_columns, 2);
 
 static const tm_column standing_columns[] = {
     {"group", TM_INT, "", "Identity of the group of ranks that was tested."},
@@ -62,7 +61,7 @@ static const tm_column standing_columns[] = {
 
 const tm_table_def tm_compared_standing = TM_INTERNAL_TABLE(
     "stragglers.standing", "A row for each group and member: the result for its own time.",
-    standing_columns, 4, 2);
+    standing_columns, 2);
 
 tm_suspect tm_compared_read(const tm_cell *row) {
     return (tm_suspect){

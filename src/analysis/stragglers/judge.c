@@ -20,9 +20,9 @@ static const tm_column heavy_columns[] = {
     {"operations", TM_INT, "", "Number of the job's operations with waits."},
 };
 
-const tm_table_def tm_judge_heavy = TM_INTERNAL_TABLE(
-    "stragglers.heavy", "A row for each of the operations with the longest waits.", heavy_columns,
-    5, 1);
+const tm_table_def tm_judge_heavy =
+    TM_INTERNAL_TABLE("stragglers.heavy",
+                      "A row for each of the operations with the longest waits.", heavy_columns, 1);
 
 static const tm_column heard_columns[] = {
     {"rank", TM_INT, "", "Global rank."},
@@ -34,7 +34,7 @@ static const tm_column heard_columns[] = {
 
 const tm_table_def tm_judge_heard = TM_INTERNAL_TABLE(
     "stragglers.heard", "A row for each rank: how much of its communication could be compared.",
-    heard_columns, 4, 1);
+    heard_columns, 1);
 
 static const tm_column pipeline_columns[] = {
     {"stages", TM_INT, "", "Number of pipeline stages; 0: no pipeline."},
@@ -46,8 +46,8 @@ static const tm_column pipeline_columns[] = {
      "all ranks."},
 };
 
-const tm_table_def tm_judge_pipeline = TM_INTERNAL_TABLE(
-    "stragglers.pipeline", "One row: use of the pipeline.", pipeline_columns, 5, 0);
+const tm_table_def tm_judge_pipeline =
+    TM_INTERNAL_TABLE("stragglers.pipeline", "One row: use of the pipeline.", pipeline_columns, 0);
 
 static tm_status add_pipeline(tm_tables *tables, const tm_pipeline_use *p, tm_error *err) {
     tm_cell *row = tm_table_add_row(tm_tables_find(tables, tm_judge_pipeline.name));

@@ -3,7 +3,6 @@
 #define TMERGE_JUDGE_H
 
 #include "findings.h"
-#include "tmerge/analysis.h"
 
 /** Internal tables: the operations with the longest waits, the shares of communication that could
  * be compared, and the pipeline. */

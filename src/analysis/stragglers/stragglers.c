@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/median.h"
 #include "base/sorted.h"
 #include "blames.h"
 #include "compared.h"
@@ -34,11 +33,10 @@ enum {
     R_P,
     R_EXCESS,
     R_EXCESS_PCT,
-    R_VERDICT,
-    N_RANK_COLUMNS
+    R_VERDICT
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [R_RANK] = {"rank", TM_INT, "", "Global rank."},
     [R_HOST] = {"host", TM_TEXT, "", "Name of the rank's host, as in job.rank."},
     [R_COLLECTIVES] = {"collectives", TM_INT, "",
@@ -106,8 +104,7 @@ static const tm_table_def rank_def = {
     .name = "stragglers.rank",
     .doc = "A row for each rank: how often it came last to collectives, and how much waiting this "
            "caused.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_CAUSED,
     .form = TM_FORM_BARS,
@@ -123,8 +120,7 @@ static const tm_table_def pair_def = {
     .name = "stragglers.pair",
     .doc = "A row for each late rank and each rank that waited for it: the waits, with the blame "
            "divided as in stragglers.rank.caused_wait_ns. Empty for jobs of over 512 ranks.",
-    .columns = pair_columns,
-    .n_columns = 3,
+    TM_COLUMNS(pair_columns),
     .n_keys = 2,
     .top = 2,
 };
@@ -153,8 +149,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "stragglers.step",
     .doc = "A row for each step: the rank that delayed it most.",
-    .columns = step_columns,
-    .n_columns = N_STEP_COLUMNS,
+    TM_COLUMNS(step_columns),
     .n_keys = 1,
     .top = 2,
 };
@@ -177,8 +172,7 @@ static const tm_table_def both_def = {
     .name = "stragglers.rank_step",
     .doc = "A row for each rank and step: how long the rank waited, and which waits of other ranks "
            "it caused.",
-    .columns = both_columns,
-    .n_columns = N_BOTH_COLUMNS,
+    TM_COLUMNS(both_columns),
     .n_keys = 2,
     .top = B_DIRECT,
     .form = TM_FORM_MAP,

@@ -25,11 +25,10 @@ enum {
     F_EXCESS_PCT,
     F_CAUSED_SHARE,
     F_SAVED,
-    F_WORK,
-    N_FINDING_COLUMNS
+    F_WORK
 };
 
-static const tm_column finding_columns[N_FINDING_COLUMNS] = {
+static const tm_column finding_columns[] = {
     [F_PLACE] = {"finding", TM_INT, "",
                  "Number of the finding. Finding 0 has the largest saving; without a replay, the "
                  "largest excess."},
@@ -104,26 +103,14 @@ static const tm_column finding_columns[N_FINDING_COLUMNS] = {
 const tm_table_def tm_verdict_finding = {
     .name = "stragglers.finding",
     .doc = "A row for each rank, host or group whose own work takes longer than chance explains.",
-    .columns = finding_columns,
-    .n_columns = N_FINDING_COLUMNS,
+    TM_COLUMNS(finding_columns),
     .n_keys = 1,
     .top = F_EXCESS,
 };
 
-enum {
-    J_VERDICT,
-    J_RANK,
-    J_HOST,
-    J_LEVEL,
-    J_P,
-    J_CERTAINTY,
-    J_MATCHED,
-    J_HEADLINE,
-    J_EVIDENCE,
-    N_JOB_COLUMNS
-};
+enum { J_VERDICT, J_RANK, J_HOST, J_LEVEL, J_P, J_CERTAINTY, J_MATCHED, J_HEADLINE, J_EVIDENCE };
 
-static const tm_column job_columns[N_JOB_COLUMNS] = {
+static const tm_column job_columns[] = {
     [J_VERDICT] =
         {"verdict", TM_TEXT, "",
          "Summary of the findings in stragglers.finding. persistent, episode, event, bubble: there "
@@ -163,8 +150,7 @@ static const tm_column job_columns[N_JOB_COLUMNS] = {
 const tm_table_def tm_verdict_job = {
     .name = "stragglers.job",
     .doc = "One row: the verdict on the job.",
-    .columns = job_columns,
-    .n_columns = N_JOB_COLUMNS,
+    TM_COLUMNS(job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,

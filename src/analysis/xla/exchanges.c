@@ -5,23 +5,9 @@
 #include "analysis/shared/rank_sums.h"
 #include "base/sums.h"
 
-enum {
-    PROGRAM,
-    OPERATION,
-    GROUP,
-    KIND,
-    RANKS,
-    MEMBERS,
-    BYTES,
-    COUNT,
-    TOTAL,
-    WAIT,
-    MAX,
-    MAX_RANK,
-    N_COLUMNS
-};
+enum { PROGRAM, OPERATION, GROUP, KIND, RANKS, MEMBERS, BYTES, COUNT, TOTAL, WAIT, MAX, MAX_RANK };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [PROGRAM] = {"program", TM_TEXT, "",
                  "Name of the compiled program (module). For a barrier: name of the program after "
                  "it. Null if unknown."},
@@ -55,8 +41,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_pod_collective_def = {
     .name = "pod.collective",
     .doc = "A row for each collective operation of a program and replica group.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 3,
     .top = TOTAL,
 };
@@ -72,11 +57,10 @@ enum {
     P_COUNT,
     P_TOTAL,
     P_WAITS,
-    P_WAIT,
-    N_PART_COLUMNS
+    P_WAIT
 };
 
-static const tm_column part_columns[N_PART_COLUMNS] = {
+static const tm_column part_columns[] = {
     [P_PROGRAM] = {"program", TM_INT, "", "Id of the program's name."},
     [P_OPERATION] = {"operation", TM_INT, "", "Id of the operation's name."},
     [P_GROUP] = {"group", TM_INT, "", "Id of the group's name."},
@@ -90,9 +74,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     [P_WAIT] = {"wait_ns", TM_INT, "ns", "Sum of the known waits of the runs."},
 };
 
-const tm_table_def tm_pod_collective_part_def =
-    TM_PART_TABLE("pod.collective_part", "A row for each rank and operation.", part_columns,
-                  N_PART_COLUMNS, P_RANK);
+const tm_table_def tm_pod_collective_part_def = TM_PART_TABLE(
+    "pod.collective_part", "A row for each rank and operation.", part_columns, P_RANK);
 
 typedef struct key {
     int64_t program, operation, group;

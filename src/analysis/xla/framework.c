@@ -32,7 +32,7 @@ static const tm_column part_columns[N_PART] = {
 };
 
 static const tm_table_def part_def = TM_PART_TABLE(
-    "framework.work_part", "A row for each rank, side and operator.", part_columns, N_PART, 2);
+    "framework.work_part", "A row for each rank, side and operator.", part_columns, 2);
 
 enum {
     LEVEL,
@@ -46,11 +46,10 @@ enum {
     SHARE,
     RANKS,
     MAX_RANK_TIME,
-    MAX_RANK,
-    N_COLUMNS
+    MAX_RANK
 };
 
-static const tm_column columns[N_COLUMNS] = {
+static const tm_column columns[] = {
     [LEVEL] = TM_LEVEL_COLUMN("operator or type"),
     [SIDE_] = {"side", TM_TEXT, "",
                "Where the row's time was spent. host: in the operator, on threads of the host. "
@@ -84,8 +83,7 @@ static const tm_table_def work_def = {
     .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
            "ranks: the 500 of each side with the largest self_ns. Also a row for each type of "
            "operators, over all operators of the type.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = TYPE + 1,
     .top = SELF,
 };

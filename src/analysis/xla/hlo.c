@@ -20,11 +20,10 @@ enum {
     BYTES,
     BANDWIDTH,
     BANDWIDTH_PEAK,
-    INTENSITY,
-    N_RANK_COLUMNS
+    INTENSITY
 };
 
-static const tm_column rank_columns[N_RANK_COLUMNS] = {
+static const tm_column rank_columns[] = {
     [RANK] = {"rank", TM_INT, "", "Global rank."},
     [DEVICE] = {"device", TM_TEXT, "", "Name of the rank's device, from the trace."},
     [PEAK_RATE] = {"peak_tflops", TM_REAL, "TFLOP/s",
@@ -58,8 +57,7 @@ static const tm_column rank_columns[N_RANK_COLUMNS] = {
 static const tm_table_def rank_def = {
     .name = "hlo.rank",
     .doc = "A row for each rank whose device ran operations that XLA compiled.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = SELF,
     .form = TM_FORM_BARS,

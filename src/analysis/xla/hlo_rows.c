@@ -29,11 +29,10 @@ enum {
     P_BYTES,
     P_ROLE,
     P_ORIGIN,
-    P_SHAPE,
-    N_PART
+    P_SHAPE
 };
 
-static const tm_column part_columns[N_PART] = {
+static const tm_column part_columns[] = {
     [P_LEVEL] = {"level", TM_INT, "", "Level of the row (hlo_level)."},
     [P_PROGRAM] = {"program", TM_INT, "", "Id of the program's name."},
     [P_OP] = {"op", TM_INT, "", "Id of the operation's name."},
@@ -53,7 +52,7 @@ static const tm_column part_columns[N_PART] = {
 };
 
 const tm_table_def tm_hlo_work_part =
-    TM_PART_TABLE("hlo.work_part", "A row for each rank and key.", part_columns, N_PART, P_RANK);
+    TM_PART_TABLE("hlo.work_part", "A row for each rank and key.", part_columns, P_RANK);
 
 enum {
     S_LEVEL,
@@ -151,8 +150,7 @@ const tm_table_def tm_hlo_work_table = {
     .doc = "Operations (HLO) of programs compiled by XLA, over all ranks: a row for each category, "
            "for each program, and for each operation by program, name and category (the 1000 with "
            "the largest self_ns).",
-    .columns = columns,
-    .n_columns = N_SHOWN,
+    TM_COLUMNS(columns),
     .n_keys = S_CATEGORY + 1,
     .top = S_SELF,
 };

@@ -52,8 +52,7 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def stage_def = {
     .name = "pipeline.stage",
     .doc = "A row for each host and stage of its input pipeline, in the whole recording.",
-    .columns = columns,
-    .n_columns = N_COLUMNS,
+    TM_COLUMNS(columns),
     .n_keys = 2,
     .top = SELF,
 };
@@ -85,8 +84,7 @@ static const tm_table_def host_def = {
     .name = "pipeline.host",
     .doc = "A row for each host with stages in pipeline.stage: the time of its input pipeline by "
            "kind of stage.",
-    .columns = host_columns,
-    .n_columns = N_HOST_COLUMNS,
+    TM_COLUMNS(host_columns),
     .n_keys = 1,
     .top = H_TOTAL,
 };
@@ -104,9 +102,8 @@ static const tm_column part_columns[N_PART_COLUMNS] = {
     {"wait_ns", TM_INT, "ns", "Sum of the runs' waits for other threads."},
 };
 
-static const tm_table_def part_def =
-    TM_PART_TABLE("pipeline.part", "A row for each rank and stage of its host.", part_columns,
-                  N_PART_COLUMNS, P_RANK);
+static const tm_table_def part_def = TM_PART_TABLE(
+    "pipeline.part", "A row for each rank and stage of its host.", part_columns, P_RANK);
 
 static const tm_table_def *const defs[] = {&host_def, &stage_def, &part_def};
 

@@ -169,8 +169,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
            "step by part. If these would be over 20,000 rows, the table has only the steps in "
            "which the device is slow.",
-    .columns = step_columns,
-    .n_columns = N_STEP_COLUMNS,
+    TM_COLUMNS(step_columns),
     .n_keys = 2,
     .top = S_OVER,
     .form = TM_FORM_MAP,
@@ -180,8 +179,7 @@ static const tm_table_def rank_def = {
     .name = TM_POD_RANK,
     .doc = "A row for each device with an XProf profile, over its steps: their time by part, how "
            "far they are bound by input, and whether the device is slow.",
-    .columns = rank_columns,
-    .n_columns = N_RANK_COLUMNS,
+    TM_COLUMNS(rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_INPUT,
     .form = TM_FORM_BARS,

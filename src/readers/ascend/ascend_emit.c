@@ -12,7 +12,6 @@
 #include "base/sums.h"
 #include "readers/chrome.h"
 #include "readers/number.h"
-#include "timeline/classify.h"
 
 /* The profiler makes one process for each layer (CANN, HCCL, ...) of a process and device. The id
  * of such a process is pid * 1024 + layer * 32 + device. */

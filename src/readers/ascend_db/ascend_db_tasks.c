@@ -1,5 +1,4 @@
 /* Tasks of the device. Each kind of task has a table of descriptions. */
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

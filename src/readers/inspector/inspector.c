@@ -6,7 +6,6 @@
  * of communicators exist from 2.30 on. */
 #include "inspector_emit.h"
 #include "readers/formats.h"
-#include "readers/window.h"
 
 /* Tests several lines at the start, because one of them may be damaged or have an unusual value. */
 static bool inspector_sniff(const char *head, size_t size, bool whole) {

@@ -4,7 +4,6 @@
 #define TMERGE_KINETO_FUSED_H
 
 #include "kineto_event.h"
-#include "tmerge/source.h"
 #include "tmerge/status.h"
 
 struct tm_vec;

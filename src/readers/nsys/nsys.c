@@ -1,6 +1,5 @@
 /* Nsight Systems reports exported by `nsys export --type sqlite`: one SQLite database. */
 #include <cjson/cJSON.h>
-#include <string.h>
 
 #include "nsys_emit.h"
 #include "nsys_facts.h"

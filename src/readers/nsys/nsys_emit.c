@@ -7,7 +7,6 @@
 
 #include "base/sums.h"
 #include "nsys_counters.h"
-#include "nsys_host.h"
 #include "nsys_memory.h"
 #include "nsys_mpi.h"
 #include "nsys_nccl.h"
@@ -264,6 +263,26 @@ static tm_status call_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *
     return tm_vec_append(&e->trace->attrs[TM_ATTR_LAUNCH], &attr, 1) ? TM_OK : tm_fail_memory(err);
 }
 
+/* Returns whether a row only marks that Nsight started or stopped tracing the OS runtime, cuDNN and
+ * cuBLAS, OpenACC or OpenMP (ENUM_NSYS_EVENT_CLASS). */
+static bool is_mark(int64_t class) {
+    return (class >= 31 && class <= 36) || class == 45 || class == 46 || class == 79 || class == 80;
+}
+
+/* Makes an event from a row that has only a name, a thread and times: a call of the C library, the
+ * kernel or cuDNN, or an OpenMP region. The event has the category of the current table. */
+static tm_status range_row(tm_nsys_emitter *e, sqlite3_value **values, tm_error *err) {
+    enum { NAME = REST, CLASS };
+    int64_t thread = tm_db_int(values, AT, 0);
+    uint32_t row;
+    tm_raw_event event = {.kind = TM_DURATION, .category = e->category};
+    if (is_mark(tm_db_int(values, CLASS, -1)))
+        return TM_OK;
+    TM_TRY(tm_nsys_string(e, tm_db_int(values, NAME, -1), false, &event.name, err));
+    event.track = tm_nsys_track_of(e, TM_TRACK_CPU, tm_nsys_pid(thread), thread & 0xFFFFFF);
+    return tm_nsys_add(e, values, event, &row, err);
+}
+
 #define ON_STREAM "start", "end", "globalPid", "deviceId", "streamId"
 #define ON_THREAD "start", "end", "globalTid"
 static const table_def tables[] = {
@@ -331,8 +350,8 @@ enum { N_TABLES = sizeof tables / sizeof *tables, N_RANGES = sizeof ranges / siz
 static table_def def_of(int table) {
     return table < N_TABLES ? tables[table]
                             : (table_def){ranges[table - N_TABLES].name,
-                                          {TM_NSYS_RANGE_COLUMNS},
-                                          tm_nsys_range_row};
+                                          {"start", "end", "globalTid", "nameId", "eventClass"},
+                                          range_row};
 }
 
 /* Reports progress in bytes. To get bytes, the size of the file is multiplied by the share of rows

@@ -7,7 +7,6 @@
 
 #include "base/hash.h"
 #include "base/sorted.h"
-#include "nsys_units.h"
 
 /* Names of functions, without MPI_, without the I of functions that do not block, and without
  * suffixes. The first name that matches is used. */

@@ -5,7 +5,6 @@
 
 #include "base/vec.h"
 #include "ops_event.h"
-#include "tmerge/status.h"
 
 /** Threads of a rank are numbered consecutively: rank = tid / TM_OPS_THREADS. */
 enum { TM_OPS_THREADS = 5 };

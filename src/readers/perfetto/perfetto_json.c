@@ -1,6 +1,5 @@
 #include "perfetto_json.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

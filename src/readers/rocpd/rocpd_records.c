@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "rocpd_document.h"
-#include "timeline/trace.h"
 
 /* A table of records: their list, the statement that reads them, the meaning of each value, and the
  * function that handles values that are not fields of a record. */

@@ -9,9 +9,9 @@
 #define TMERGE_REPLAY_EXTRAS_H
 
 #include <math.h>
+#include <stdint.h>
 
 #include "base/vec.h"
-#include "tmerge/status.h"
 
 /** Number of values of tm_place_step. */
 enum { TM_EXTRA_STEPS = 256 };

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/keys.h"
 #include "base/median.h"
 #include "base/sorted.h"

@@ -4,7 +4,6 @@
 
 #include "analysis/shared/doubt.h"
 #include "arguments/command.h"
-#include "arguments/options.h"
 #include "inputs/diff_inputs.h"
 #include "output/console.h"
 #include "tmerge/gate.h"

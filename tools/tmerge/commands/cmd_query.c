@@ -177,8 +177,7 @@ static const tm_column listed_columns[] = {
 };
 static const tm_table_def listed = {.name = "query.tables",
                                     .doc = "One row for each table that a query can read.",
-                                    .columns = listed_columns,
-                                    .n_columns = 3,
+                                    TM_COLUMNS(listed_columns),
                                     .n_keys = 1,
                                     .top = -1,
                                     .n_prose = 1};

@@ -1,11 +1,9 @@
 #include "show_overview.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "summary/summary.h"
-#include "table/shown.h"
 #include "tmerge/analysis.h"
 
 enum { ADVICE_SHOWN = 3, NAME_WIDTH = 13, TABLES_WIDTH = 58, LINE_MAX = 256 };

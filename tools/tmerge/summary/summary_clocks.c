@@ -1,6 +1,5 @@
 /* Lines of the summary on clocks and matching. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 

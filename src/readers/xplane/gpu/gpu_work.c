@@ -1,7 +1,5 @@
 #include "gpu_work.h"
 
-#include "readers/xplane/plane/space.h"
-
 /* A computation, and the FLOP of the matrix products in it. */
 typedef struct called {
     int64_t id, flop;

@@ -6,7 +6,6 @@
 
 #include "base/letters.h"
 #include "base/sorted.h"
-#include "base/sums.h"
 #include "gpu_programs.h"
 #include "xplane_details.h"
 

@@ -5,7 +5,6 @@
 #include "device_plane.h"
 #include "space.h"
 #include "timeline/trace.h"
-#include "tmerge/reader.h"
 
 /* The stats that are read: id and name. Other stats are skipped. */
 #define TM_X_ROLES(X)                                                                              \

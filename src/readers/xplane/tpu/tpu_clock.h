@@ -2,7 +2,6 @@
 #ifndef TMERGE_XPLANE_TPU_CLOCK_H
 #define TMERGE_XPLANE_TPU_CLOCK_H
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
