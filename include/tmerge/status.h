@@ -9,6 +9,10 @@
 #define TM_MUST_CHECK __attribute__((warn_unused_result))
 #define TM_PRINTF(text, first) __attribute__((format(printf, text, first)))
 
+/** Sets two members of a struct to an array and its length: TM_ARRAY(columns, rank_columns) sets
+ * `columns` and `n_columns`. */
+#define TM_ARRAY(member, array) .member = array, .n_##member = sizeof array / sizeof *array
+
 /** Result of a call. The value is also the exit status and is stored in stores, so a value must
  * never be reused. */
 typedef enum tm_status {

@@ -53,20 +53,17 @@ typedef struct tm_table_def {
     tm_form form; /* chart of the column `top` */
 } tm_table_def;
 
-/* Sets `columns` and `n_columns` to an array. */
-#define TM_COLUMNS(array) .columns = array, .n_columns = sizeof array / sizeof *array
-
 /* TM_INTERNAL_TABLE defines an internal table. TM_PART_TABLE defines an internal table whose rows
  * are merged over ranks. @p rank is the index of the column with the rank. The columns before it
  * are the key. */
 #define TM_INTERNAL_TABLE(name_, doc_, columns_, n_keys_)                                          \
     {                                                                                              \
-        .name = name_, .doc = doc_, TM_COLUMNS(columns_), .n_keys = n_keys_, .top = -1,            \
+        .name = name_, .doc = doc_, TM_ARRAY(columns, columns_), .n_keys = n_keys_, .top = -1,     \
         .internal = true                                                                           \
     }
 #define TM_PART_TABLE(name_, doc_, columns_, rank)                                                 \
     {                                                                                              \
-        .name = name_, .doc = doc_, TM_COLUMNS(columns_), .n_keys = (rank) + 1, .top = -1,         \
+        .name = name_, .doc = doc_, TM_ARRAY(columns, columns_), .n_keys = (rank) + 1, .top = -1,  \
         .internal = true, .n_merged = rank                                                         \
     }
 

@@ -71,7 +71,7 @@ const tm_table_def tm_diff_kernel_def = {
     .doc = "A row for each kernel name in A or B, with the largest absolute change first. If per "
            "= call, rows are sorted by the change times the number of calls in A; then come names "
            "that only A or only B has, with the longest time per rank first.",
-    TM_COLUMNS(kernel_columns),
+    TM_ARRAY(columns, kernel_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -109,7 +109,7 @@ const tm_table_def tm_diff_operator_def = {
     .name = "diff.operator",
     .doc = "A row for each operator in A or B, sorted by the change on the device, as in "
            "diff.kernel, and then by the change on the host.",
-    TM_COLUMNS(operator_columns),
+    TM_ARRAY(columns, operator_columns),
     .n_keys = 1,
     .top = -1,
 };

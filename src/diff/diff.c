@@ -58,7 +58,7 @@ static const tm_column side_columns[] = {
 static const tm_table_def side_def = {
     .name = "diff.side",
     .doc = "Two rows: the two jobs that are compared.",
-    TM_COLUMNS(side_columns),
+    TM_ARRAY(columns, side_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -83,7 +83,7 @@ static const tm_column step_columns[N_STEP] = {
 static const tm_table_def step_def = {
     .name = "diff.step",
     .doc = "A row for each pair of steps of A and B at the same position.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -97,7 +97,7 @@ static const tm_column diagnostic_columns[] = {
 static const tm_table_def diagnostic_def = {
     .name = "diff.remark",
     .doc = "A row for each sentence about the whole comparison.",
-    TM_COLUMNS(diagnostic_columns),
+    TM_ARRAY(columns, diagnostic_columns),
     .n_keys = 1,
     .top = -1,
 };

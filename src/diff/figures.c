@@ -48,7 +48,7 @@ static const tm_column job_columns[] = {FIGURE_COLUMNS};
 const tm_table_def tm_diff_job_def = {
     .name = "diff.job",
     .doc = "A row for each figure of the whole job.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = F_KIND + 1,
     .top = -1,
 };
@@ -68,7 +68,7 @@ static const tm_column rank_columns[] = {
 const tm_table_def tm_diff_rank_def = {
     .name = "diff.rank",
     .doc = "A row for each role and figure: as in diff.job, over the ranks of the role.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = R_SHARED + F_KIND + 1,
     .top = -1,
 };

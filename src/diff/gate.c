@@ -74,7 +74,7 @@ static const tm_column columns[] = {
 const tm_table_def tm_gate_def = {
     .name = "diff.gate",
     .doc = "A row for each figure with a limit; for figures by step, a row for each kind of steps.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 2,
     .top = -1,
 };

@@ -79,7 +79,7 @@ static const tm_column columns[] = {
 const tm_table_def tm_trend_def = {
     .name = "diff.trend",
     .doc = "A row for each figure, kind of steps and job of tmerge trend.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = -1,
 };

@@ -57,7 +57,7 @@ static putter *const putters[] = {COLUMNS(COLUMN_PUT)};
 const tm_table_def tm_sql_events = {
     .name = "events",
     .doc = "A row for each event of all ranks; for tmerge query and exports to SQLite.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = -1,
 };

@@ -10,7 +10,7 @@ static const tm_column columns[] = {{"event", TM_INT, "", "Number of the event."
 
 const tm_table_def tm_sql_events = {.name = "events",
                                     .doc = "Not available in this build (TMERGE_SQLITE=OFF).",
-                                    TM_COLUMNS(columns),
+                                    TM_ARRAY(columns, columns),
                                     .n_keys = 1,
                                     .top = -1};
 

@@ -81,7 +81,7 @@ static const tm_table_def item_def = {
         "cost (straggler first), then items without a time. For sorting, bounds and costs are "
         "halved, because a fix rarely removes all of them; only waits for batches count in full. "
         "Items that save nothing in a replay are left out. A job without problems has no rows.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = SAVED,
     .n_prose = 4,
@@ -738,7 +738,6 @@ static tm_status advice_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_advice = {
     .name = "advice",
     .summary = "advice: what to do about each finding, most important first",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .job = advice_job,
 };

@@ -35,7 +35,7 @@ static const tm_table_def box_def = {
     .doc = "A row for each check of published checklists for training on GPUs; for TensorFlow and "
            "JAX jobs, each check with XProf's limits. The limits are rules of thumb; advice.item "
            "and whatif.item show what costs this job time, and how much.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 3,
@@ -589,7 +589,6 @@ static tm_status checklist_job(const tm_job *job, tm_tables *out, tm_error *err)
 const tm_analysis tm_analysis_checklist = {
     .name = "checklist",
     .summary = "the checklist of tuning guides: which values are in their range, and which are not",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .job = checklist_job,
 };

@@ -62,7 +62,7 @@ const tm_table_def tm_bubble_pair_def = {
     .name = "bubble.pair",
     .doc = "A row for each pair of ranks in which one rank sent to the other, in a pipeline or "
            "not. Limited to the 5000 pairs with the largest transfer_ns.",
-    TM_COLUMNS(pair_columns),
+    TM_ARRAY(columns, pair_columns),
     .n_keys = 2,
     .top = TM_BUBBLE_T_TRANSFER,
 };
@@ -172,8 +172,7 @@ const tm_analysis tm_analysis_bubble = {
     .name = "bubble",
     .summary =
         "pipelines: passes of each stage, the bubble compared with the ideal, and who sends late",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_ANNOTATIONS,
     .rank = bubble_rank,
     .collectives = bubble_own,

@@ -51,7 +51,7 @@ const tm_table_def tm_bubble_stage_def = {
     .doc =
         "A row for each stage, over all pipelines and over the steps in bubble.step. If the traces "
         "do not show which passes are backward, there are no rows, but bubble.pair has the waits.",
-    TM_COLUMNS(stage_columns),
+    TM_ARRAY(columns, stage_columns),
     .n_keys = 1,
     .top = S_BUBBLE_PCT,
 };
@@ -86,7 +86,7 @@ const tm_table_def tm_bubble_step_def = {
            "passes and as many backward passes. A pass is the computation of a rank in one "
            "direction between two of its transfers, in launch order. Autograd's nodes, or the "
            "names in a trace of operations, show which passes are backward.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = T_BUBBLE,
 };
@@ -109,7 +109,7 @@ const tm_table_def tm_bubble_pass_def = {
     .name = "bubble.pass",
     .doc = "A row for each pass of the slowest pipeline of each step in bubble.step. Limited to "
            "the first steps that fit in 20000 rows.",
-    TM_COLUMNS(pass_columns),
+    TM_ARRAY(columns, pass_columns),
     .n_keys = A_NUMBER + 1,
     .top = -1,
 };

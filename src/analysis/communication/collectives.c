@@ -80,7 +80,7 @@ static const tm_table_def kind_def = {
     .name = "collectives.kind",
     .doc = "A row for each kind of collective, process group, size class and way of matching, over "
            "complete operations.",
-    TM_COLUMNS(kind_columns),
+    TM_ARRAY(columns, kind_columns),
     .n_keys = 5,
     .top = K_COUNT,
 };
@@ -127,7 +127,7 @@ static const tm_table_def worst_def = {
     .name = "collectives.worst",
     .doc = "A row for each of the 100 operations with the longest waits, sorted by wait_ns and "
            "then by start.",
-    TM_COLUMNS(worst_columns),
+    TM_ARRAY(columns, worst_columns),
     .n_keys = 1,
     .top = W_WAIT,
 };
@@ -142,7 +142,7 @@ static const tm_column arrival_columns[] = {
 static const tm_table_def arrival_def = {
     .name = "collectives.arrival",
     .doc = "A row for each rank of each operation in collectives.worst.",
-    TM_COLUMNS(arrival_columns),
+    TM_ARRAY(columns, arrival_columns),
     .n_keys = 2,
     .top = -1,
 };
@@ -210,7 +210,7 @@ static const tm_table_def instance_def = {
     .doc = "A row for each of the operations with the most exposed time, sorted by exposed_ns: of "
            "each kind of collective, the 50 operations with the largest exposed_ns and the 50 with "
            "the largest longest_exposed_ns. The table events has the exposed time of every kernel.",
-    TM_COLUMNS(instance_columns),
+    TM_ARRAY(columns, instance_columns),
     .n_keys = 1,
     .top = I_EXPOSED,
 };
@@ -242,7 +242,7 @@ static const tm_table_def unmatched_def = {
     .name = "collectives.unmatched",
     .doc = "A row for each process group and reason: how many communication kernels belong to no "
            "operation, and why.",
-    TM_COLUMNS(unmatched_columns),
+    TM_ARRAY(columns, unmatched_columns),
     .n_keys = 3,
     .top = U_COUNT,
 };
@@ -556,8 +556,7 @@ const tm_analysis tm_analysis_collectives = {
     .name = "collectives",
     .summary = "how fast each kind of collective is in each group, which operations waited longest "
                "or were exposed longest, and which ranks send most to which",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = tm_pairs_rank,
     .collectives = collectives_own,
     .merge = tm_pairs_merge,

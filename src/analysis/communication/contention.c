@@ -50,7 +50,7 @@ static const tm_table_def kernel_def = {
     .name = "contention.kernel",
     .doc = "A row for each kernel and launch shape that ran often enough both alone and beside "
            "communication (at the same time), with the largest extra_ns first.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = EXTRA,
 };
@@ -285,8 +285,7 @@ static tm_status contention_job(const tm_job *job, tm_tables *out, tm_error *err
 const tm_analysis tm_analysis_contention = {
     .name = "contention",
     .summary = "how much slower kernels are while communication runs",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = contention_rank,
     .merge = contention_merge,
     .job = contention_job,

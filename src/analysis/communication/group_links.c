@@ -77,7 +77,7 @@ const tm_table_def tm_group_link_def = {
     .name = "groups.link",
     .doc = "A row for each link: a process group or a pair of ranks, with a kind of collective and "
            "a size class. Only links with at least two peers.",
-    TM_COLUMNS(link_columns),
+    TM_ARRAY(columns, link_columns),
     .n_keys = L_SIZE_CLASS + 1,
     .top = L_SLOWER,
 };

@@ -18,7 +18,7 @@ static const tm_column member_columns[] = {
 const tm_table_def tm_group_member_part_def = {
     .name = "groups.member_part",
     .doc = "A row for each process, process group and rank.",
-    TM_COLUMNS(member_columns),
+    TM_ARRAY(columns, member_columns),
     .n_keys = 2,
     .top = -1,
     .internal = true,

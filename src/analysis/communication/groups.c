@@ -101,7 +101,7 @@ static const tm_column group_columns[] = {
 static const tm_table_def group_def = {
     .name = "groups.group",
     .doc = "A row for each process group.",
-    TM_COLUMNS(group_columns),
+    TM_ARRAY(columns, group_columns),
     .n_keys = 2,
     .top = G_COMM,
 };
@@ -152,7 +152,7 @@ static const tm_table_def dimension_def = {
     .name = "groups.dimension",
     .doc = "A row for each parallel dimension and reach: groups within one host and groups across "
            "hosts have separate rows.",
-    TM_COLUMNS(dimension_columns),
+    TM_ARRAY(columns, dimension_columns),
     .n_keys = 2,
     .top = D_COMM,
 };
@@ -384,8 +384,7 @@ static tm_status groups_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_groups = {
     .name = "groups",
     .summary = "the cost of each process group and parallel dimension, and which links are slow",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = groups_rank,
     .collectives = groups_own,
     .merge = groups_merge,

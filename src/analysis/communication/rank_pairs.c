@@ -52,7 +52,7 @@ const tm_table_def tm_pair_def = {
         "groups of up to 64 ranks whose list of ranks is recorded (PyTorch cuts lists after 30). "
         "Limited to the 5000 pairs with the most bytes. If times_even is well over 1 for the same "
         "to_rank with most senders, that rank has the experts that are chosen too often.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 2,
     .top = BYTES,
 };

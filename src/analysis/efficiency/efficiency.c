@@ -33,8 +33,7 @@ const tm_analysis tm_analysis_efficiency = {
     .name = "efficiency",
     .summary = "FLOP of matrix multiplications, convolutions, attention and XLA's operations, and "
                "model FLOP utilisation (MFU)",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_PLACES,
     .rank = efficiency_rank,
     .merge = tm_work_merge,

@@ -131,7 +131,7 @@ const tm_table_def tm_efficiency_rank_table = {
     .doc = "A row for each rank, over its steps: the share of its devices' peak rate that it "
            "achieves. The trace must have the inputs of matrix multiplications, convolutions or "
            "attention (record_shapes), or FLOP of XLA operations.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_FIGURES + E_MFU,
     .n_prose = 1,
@@ -150,7 +150,7 @@ const tm_table_def tm_efficiency_step_table = {
     .name = "efficiency.step",
     .doc = "A row for each rank of efficiency.rank and each step: the share of its devices' peak "
            "rate that the rank achieves.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = T_FIGURES + E_MFU,
     .form = TM_FORM_MAP,

@@ -115,7 +115,7 @@ const tm_table_def tm_work_table = {
         "multiplies; and for each place in the program. These are three levels with the same work; "
         "each has the 1000 rows with the largest total_ns. Operations in fused kernels are not "
         "included. For XLA, the operators are the operations whose FLOP the profile reports.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = S_AT_MOST + 1,
     .top = S_TOTAL,
 };

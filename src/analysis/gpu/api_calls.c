@@ -48,7 +48,7 @@ const tm_table_def tm_api_table = {
     .name = "launches.api",
     .doc = "A row for each function of the CUDA or HIP runtime or driver that was called, over all "
            "ranks, with the largest total_ns first.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = TOTAL,
 };

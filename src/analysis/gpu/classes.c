@@ -106,7 +106,7 @@ static const tm_table_def work_def = {
     .doc = "A row for each class of kernels over all ranks, with the largest total_ns first, and "
            "for each rank and class of its kernels. Only for GPUs, because classes follow from "
            "names of GPU kernels.",
-    TM_COLUMNS(work_columns),
+    TM_ARRAY(columns, work_columns),
     .n_keys = W_CLASS + 1,
     .top = W_SUMS + TOTAL,
 };
@@ -304,8 +304,7 @@ const tm_analysis tm_analysis_classes = {
     .name = "classes",
     .summary =
         "what kind of work the kernels do (matrix multiply, attention, ...) and in how many bits",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_ANNOTATIONS,
     .rank = classes_rank,
     .merge = classes_merge,

@@ -96,7 +96,7 @@ static const tm_table_def rank_def = {
     .name = "idle.rank",
     .doc = "A row for each rank: the idle time of its GPU by cause. A gap is a period in which no "
            "stream of the GPU had work.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_IDLE,
     .form = TM_FORM_BARS,
@@ -128,7 +128,7 @@ static const tm_column stream_columns[] = {
 static const tm_table_def stream_def = {
     .name = "idle.stream",
     .doc = "A row for each stream of a rank: the time between its events, by cause.",
-    TM_COLUMNS(stream_columns),
+    TM_ARRAY(columns, stream_columns),
     .n_keys = 3,
     .top = S_IDLE,
 };
@@ -174,7 +174,7 @@ static const tm_table_def gap_def = {
     .name = "idle.gap",
     .doc = "A row for each of the 100 longest gaps of the job, longest first, with at most 10 of "
            "one rank.",
-    TM_COLUMNS(gap_columns),
+    TM_ARRAY(columns, gap_columns),
     .n_keys = 2,
     .top = G_DURATION,
 };
@@ -415,8 +415,7 @@ static tm_status idle_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_idle = {
     .name = "idle",
     .summary = "why the GPU idles: host, input, communication, small gaps",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_GAPS,
     .rank = idle_rank,
     .job = idle_job,

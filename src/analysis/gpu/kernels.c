@@ -101,7 +101,7 @@ static const tm_table_def kernel_def = {
     .name = "kernels.kernel",
     .doc = "A row for each kernel name over all ranks, including communication, with the largest "
            "total_ns first.",
-    TM_COLUMNS(kernel_columns),
+    TM_ARRAY(columns, kernel_columns),
     .n_keys = 1,
     .top = K_CALLS + TOTAL,
 };
@@ -121,7 +121,7 @@ static const tm_table_def shape_def = {
     .name = "kernels.launch_shape",
     .doc = "A row for each kernel name and launch shape over all ranks, with the largest total_ns "
            "first.",
-    TM_COLUMNS(shape_columns),
+    TM_ARRAY(columns, shape_columns),
     .n_keys = 5,
     .top = S_CALLS + TOTAL,
 };
@@ -518,8 +518,7 @@ static tm_status kernels_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_kernels = {
     .name = "kernels",
     .summary = "which kernels take the GPUs' time, how they are launched, which rank is slower",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_PLACES,
     .rank = kernels_rank,
     .merge = kernels_merge,

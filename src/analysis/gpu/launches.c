@@ -88,7 +88,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def rank_def = {
     .name = "launches.rank",
     .doc = "A row for each rank: how fast the host feeds the GPU.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = HOST_BOUND_PCT,
     .form = TM_FORM_BARS,
@@ -106,7 +106,7 @@ static const tm_table_def queue_def = {
     .name = "launches.queue",
     .doc = "A row for each interval of a rank: 1/64 of the time from the first start to the last "
            "end of its GPU events. Limited to the 64 ranks with the largest host_bound_pct.",
-    TM_COLUMNS(queue_columns),
+    TM_ARRAY(columns, queue_columns),
     .n_keys = 2,
     .top = 2,
     .form = TM_FORM_LINE,
@@ -295,8 +295,7 @@ static tm_status launches_job(const tm_job *job, tm_tables *out, tm_error *err) 
 const tm_analysis tm_analysis_launches = {
     .name = "launches",
     .summary = "how fast the host feeds the GPU: latency, queue, graphs",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = launches_rank,
     .merge = tm_api_merge,
     .job = launches_job,

@@ -32,7 +32,7 @@ const tm_table_def tm_section_table = {
     .name = "kernels.section",
     .doc = "A row for each measured kernel and metric, which is a line in a section of Nsight "
            "Compute's details page (tmerge analyze --ncu).",
-    TM_COLUMNS(section_columns),
+    TM_ARRAY(columns, section_columns),
     .n_keys = N_KEYS,
     .top = -1,
 };
@@ -60,7 +60,7 @@ const tm_table_def tm_rule_table = {
     .name = "kernels.rule",
     .doc = "A row for each measured kernel and rule of Nsight Compute with a message for the "
            "kernel (tmerge analyze --ncu), with the largest speedup_pct first.",
-    TM_COLUMNS(rule_columns),
+    TM_ARRAY(columns, rule_columns),
     .n_keys = N_KEYS,
     .top = R_SPEEDUP,
     .n_prose = 1,

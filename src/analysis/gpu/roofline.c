@@ -98,7 +98,7 @@ const tm_table_def tm_roofline_table = {
            "analyze --ncu), with the largest total_ns first. Measured kernels and the job's "
            "kernels are joined by name, grid and block; names are compared without parameters and "
            "independent of the demangler.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = TOTAL,
 };

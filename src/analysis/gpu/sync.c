@@ -66,7 +66,7 @@ static const tm_table_def sync_def = {
            "copies as from .item() and .cpu()) or that may wait (allocating, freeing or pinning "
            "memory, loading code), over all ranks. Limited to the 1000 rows with the largest "
            "lost_ns, then total_ns; sorted in this order.",
-    TM_COLUMNS(sync_columns),
+    TM_ARRAY(columns, sync_columns),
     .n_keys = 3,
     .top = S_LOST,
 };
@@ -307,8 +307,7 @@ const tm_analysis tm_analysis_sync = {
     .name = "sync",
     .summary = "which calls wait for the GPU, where they are in the program, and how much GPU time "
                "they lose",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_GAPS | TM_READS_PLACES,
     .rank = sync_rank,
     .merge = sync_merge,

@@ -64,7 +64,7 @@ static const tm_column kind_columns[] = {
 static const tm_table_def kind_def = {
     .name = "transfers.kind",
     .doc = "A row for each rank, kind of copy and kind of host memory.",
-    TM_COLUMNS(kind_columns),
+    TM_ARRAY(columns, kind_columns),
     .n_keys = 3,
     .top = TOTAL,
 };
@@ -88,7 +88,7 @@ static const tm_column size_columns[N_SIZE_COLUMNS] = {
 static const tm_table_def size_def = {
     .name = "transfers.size",
     .doc = "A row for each kind of copy, kind of host memory and size class, over all ranks.",
-    TM_COLUMNS(size_columns),
+    TM_ARRAY(columns, size_columns),
     .n_keys = 3,
     .top = Z_TOTAL,
 };
@@ -129,7 +129,7 @@ static const tm_table_def allocation_def = {
     .name = "transfers.allocation",
     .doc = "A row for each rank and call that allocates or frees device memory or pinned memory; "
            "such calls may wait for the GPU.",
-    TM_COLUMNS(allocation_columns),
+    TM_ARRAY(columns, allocation_columns),
     .n_keys = 2,
     .top = A_TOTAL,
 };
@@ -153,7 +153,7 @@ static const tm_table_def rate_def = {
     .doc = "A row for each rank, kind of copy (except sets) and interval in which copies of known "
            "size ran. An interval is 1/64 of the time from the first start to the last end of the "
            "rank's GPU events. Limited to the 64 ranks that copied the most bytes.",
-    TM_COLUMNS(rate_columns),
+    TM_ARRAY(columns, rate_columns),
     .n_keys = O_TIME + 1,
     .top = O_RATE,
 };
@@ -481,8 +481,7 @@ const tm_analysis tm_analysis_transfers = {
     .name = "transfers",
     .summary = "copies: how much is copied, how fast, how much overlaps computation, and whether "
                "the host waits",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = transfers_rank,
     .merge = transfers_merge,
     .job = transfers_job,

@@ -80,28 +80,28 @@ static const tm_column call_columns[N_HC] = {
 
 const tm_table_def tm_hang_dump_def = {.name = "hang.dump",
                                        .doc = "A row for each dump.",
-                                       TM_COLUMNS(dump_columns),
+                                       TM_ARRAY(columns, dump_columns),
                                        .n_keys = 2,
                                        .top = -1,
                                        .internal = true};
 const tm_table_def tm_hang_group_def = {
     .name = "hang.group",
     .doc = "A row for each group and each process that read dumps of it.",
-    TM_COLUMNS(group_columns),
+    TM_ARRAY(columns, group_columns),
     .n_keys = 1,
     .top = -1,
     .internal = true};
 const tm_table_def tm_hang_progress_def = {
     .name = "hang.progress",
     .doc = "A row for each group and rank: how far the rank has come.",
-    TM_COLUMNS(progress_columns),
+    TM_ARRAY(columns, progress_columns),
     .n_keys = 2,
     .top = -1,
     .internal = true};
 const tm_table_def tm_hang_call_def = {.name = "hang.call",
                                        .doc =
                                            "A row for each operation needed to explain the hang.",
-                                       TM_COLUMNS(call_columns),
+                                       TM_ARRAY(columns, call_columns),
                                        .n_keys = 4,
                                        .top = -1,
                                        .internal = true};
@@ -208,8 +208,7 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_hang = {
     .name = "hang",
     .summary = "who is missing in a job that hangs (tmerge hang)",
-    .tables = tables,
-    .n_tables = sizeof tables / sizeof *tables,
+    TM_ARRAY(tables, tables),
     .rank = tm_hang_seen_rank,
     .job = hang_job,
 };

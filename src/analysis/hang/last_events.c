@@ -33,7 +33,7 @@ static const tm_column seen_columns[N_HS] = {
 
 const tm_table_def tm_hang_seen_def = {.name = "hang.seen",
                                        .doc = "A row for each rank with a trace.",
-                                       TM_COLUMNS(seen_columns),
+                                       TM_ARRAY(columns, seen_columns),
                                        .n_keys = 1,
                                        .top = -1,
                                        .internal = true};

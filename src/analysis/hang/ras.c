@@ -49,7 +49,7 @@ const tm_table_def tm_hang_ras_def = {
     .name = "hang.ras",
     .doc = "A row for each rank of a communicator that NCCL's RAS reports as missing, failed or "
            "behind. Only if tmerge hang read an answer of ncclras.",
-    TM_COLUMNS(ras_columns),
+    TM_ARRAY(columns, ras_columns),
     .n_keys = 2,
     .top = -1,
 };
@@ -72,7 +72,7 @@ static const tm_column answer_columns[N_HA] = {
 
 const tm_table_def tm_hang_answer_def = {.name = "hang.answer",
                                          .doc = "One row: the answer of ncclras.",
-                                         TM_COLUMNS(answer_columns),
+                                         TM_ARRAY(columns, answer_columns),
                                          .n_keys = 1,
                                          .top = -1,
                                          .internal = true};
@@ -85,7 +85,7 @@ static const tm_column move_columns[N_HM] = {
 
 const tm_table_def tm_hang_move_def = {.name = "hang.move",
                                        .doc = "A row for each GPU that two answers count.",
-                                       TM_COLUMNS(move_columns),
+                                       TM_ARRAY(columns, move_columns),
                                        .n_keys = 2,
                                        .top = -1,
                                        .internal = true};

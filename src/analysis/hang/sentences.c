@@ -72,7 +72,7 @@ const tm_table_def tm_hang_job_def = {
     .name = "hang.job",
     .doc = "One row: the ranks that a stuck job waits for. Only if tmerge hang read dumps of "
            "flight recorders or an answer of NCCL's RAS.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 4,
@@ -137,7 +137,7 @@ static const tm_column collective_columns[] = {
 const tm_table_def tm_hang_collective_def = {
     .name = "hang.collective",
     .doc = "A row for each group in which ranks wait: the first operation in which they wait.",
-    TM_COLUMNS(collective_columns),
+    TM_ARRAY(columns, collective_columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 1,
@@ -222,7 +222,7 @@ static const tm_column rank_columns[] = {
 const tm_table_def tm_hang_rank_def = {
     .name = "hang.rank",
     .doc = "A row for each rank of a job whose flight recorder dumps were read.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = -1,
     .n_prose = 2,

@@ -29,7 +29,7 @@ const tm_table_def tm_counters_table = {
     .doc = "A row for each counter of a rank, in the profiler's own units: metrics of GPUs and "
            "network cards that Nsight Systems sampled, and any other counters in a trace. Limited "
            "to the first 200 counters of a rank.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 4,
     .top = -1,
 };

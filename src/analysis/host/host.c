@@ -62,7 +62,7 @@ static const tm_table_def thread_def = {
     .name = "host.thread",
     .doc = "A row for each thread of a rank whose scheduling or OS calls were recorded. Limited to "
            "16 threads of each rank: those with the largest running_ns, then os_ns.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = RUNNING,
 };
@@ -260,7 +260,6 @@ static tm_status host_rank(const tm_rank_view *view, tm_tables *out, tm_error *e
 const tm_analysis tm_analysis_host = {
     .name = "host",
     .summary = "threads on cores and their waits in the OS, sampled counters, unified memory",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = host_rank,
 };

@@ -78,7 +78,7 @@ static const tm_table_def time_def = {
            "cuBLAS, which nsys does not list). Each report has the " LISTED_WORD
            " rows with the largest total_ns and one row for the rest, without median, deviation "
            "and figures of ranks.",
-    TM_COLUMNS(time_columns),
+    TM_ARRAY(columns, time_columns),
     .n_keys = 2,
     .top = TOTAL,
 };
@@ -87,7 +87,7 @@ static const tm_table_def size_def = {
     .name = "stats.size",
     .doc = "A row for each kind of copy or set, over all ranks that Nsight Systems recorded, as in "
            "the nsys stats report cuda_gpu_mem_size_sum: the bytes that were copied or set.",
-    TM_COLUMNS(size_columns),
+    TM_ARRAY(columns, size_columns),
     .n_keys = 2,
     .top = TOTAL,
 };
@@ -122,7 +122,7 @@ static const tm_column value_columns[N_VALUE] = {
 static const tm_table_def value_def = {
     .name = "stats.value_part",
     .doc = "A row for each report, name and kept value of a rank.",
-    TM_COLUMNS(value_columns),
+    TM_ARRAY(columns, value_columns),
     .n_keys = N_VALUE,
     .top = -1,
     .internal = true,
@@ -396,8 +396,7 @@ static tm_status stats_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_stats = {
     .name = "stats",
     .summary = "the reports of nsys stats: calls, kernels, copies and ranges by name",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = stats_rank,
     .merge = stats_merge,
     .job = stats_job,

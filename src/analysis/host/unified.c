@@ -67,7 +67,7 @@ const tm_table_def tm_unified_table = {
            "like um_sum. Each rank has the 1000 addresses with the largest to_device_bytes + "
            "to_host_bytes, then gpu_faults, then cpu_faults, and a row for all others. stats.time "
            "shows the host functions that faulted.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = ADDRESS + 1,
     .top = SUMS + GPU_FAULTS,
 };

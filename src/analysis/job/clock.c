@@ -80,7 +80,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def rank_def = {
     .name = "clock.rank",
     .doc = "A row for each rank: how its clock relates to the job's clock.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_EARLY,
     .form = TM_FORM_BARS,
@@ -145,7 +145,7 @@ static const tm_column check_columns[N_CHECK_COLUMNS] = {
 static const tm_table_def check_def = {
     .name = "clock.check",
     .doc = "One row: how much communication was matched, and whether the clocks obey causality.",
-    TM_COLUMNS(check_columns),
+    TM_ARRAY(columns, check_columns),
     .n_keys = 0,
     .top = -1,
 };
@@ -285,8 +285,7 @@ static tm_status clock_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_clock = {
     .name = "clock",
     .summary = "how far apart the hosts' clocks were, and how many operations were matched",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = clock_rank,
     .collectives = clock_own,
     .job = clock_job,

@@ -25,7 +25,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_diagnostic_table = {
     .name = "job.remark",
     .doc = "A row for each trace and kind of repaired, skipped or odd data in it.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = COUNT,
     .n_prose = 1,

@@ -45,7 +45,7 @@ const tm_table_def tm_differs_table = {
     .doc = "A row for each value of a property that should be equal on all ranks of a job but is "
            "not. There are no rows if all ranks agree. Pipeline stages share kernels, but ranks of "
            "a service with separate prefill and decode may share none.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 0,
     .top = -1,
 };

@@ -19,7 +19,7 @@ static const tm_column columns[N_COLUMNS] = {
 const tm_table_def tm_job_format_table = {
     .name = "job.format",
     .doc = "A row for each format of the job's traces, with the data that it cannot contain.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = RANKS,
     .n_prose = 1,

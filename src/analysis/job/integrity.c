@@ -156,7 +156,7 @@ const tm_table_def tm_integrity_table = {
     .name = "job.integrity",
     .doc = "A row for each rank: how much of its work was recorded, what is in doubt, and how far "
            "its figures may be off.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = MOVES,
 };

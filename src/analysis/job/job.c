@@ -96,7 +96,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def rank_def = {
     .name = "job.rank",
     .doc = "A row for each rank: where it ran and what was read from its traces.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = EVENTS,
     .form = TM_FORM_BARS,
@@ -149,7 +149,7 @@ static const tm_column job_columns[] = {
 static const tm_table_def job_def = {
     .name = "job.job",
     .doc = "One row: the job as a whole.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = J_EVENTS,
     .n_prose = 1,
@@ -182,7 +182,7 @@ static const tm_column left_out_columns[] = {
 static const tm_table_def left_out_def = {
     .name = "job.left_out",
     .doc = "A row for each file that was given, or found in a folder, but is not part of the job.",
-    TM_COLUMNS(left_out_columns),
+    TM_ARRAY(columns, left_out_columns),
     .n_keys = 1,
     .top = -1,
 };
@@ -494,8 +494,7 @@ static tm_status job_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_job = {
     .name = "job",
     .summary = "the ranks of the job, their hosts, and what was read from their traces",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = job_rank,
     .job = job_job,
 };

@@ -48,7 +48,7 @@ const tm_table_def tm_memory_category_def = {
     .doc = "A row for each rank, device and category that has memory, if [memory] records have "
            "addresses. The category of a block is inferred from the calls that were open when it "
            "was allocated and freed, because exported traces do not record its tensor.",
-    TM_COLUMNS(category_columns),
+    TM_ARRAY(columns, category_columns),
     .n_keys = 3,
     .top = C_PEAK,
 };

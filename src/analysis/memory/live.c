@@ -56,7 +56,7 @@ const tm_table_def tm_memory_live_def = {
     .doc = "A row for each group of blocks that were allocated at the peak of a rank's device, if "
            "[memory] records have addresses. A group consists of equal blocks of one operator and "
            "step. The table has the 40 largest groups of each device, and a row for the rest.",
-    TM_COLUMNS(live_columns),
+    TM_ARRAY(columns, live_columns),
     .n_keys = 3,
     .top = L_BYTES,
 };

@@ -109,7 +109,7 @@ static const tm_column device_columns[] = {
 static const tm_table_def device_def = {
     .name = "memory.device",
     .doc = "A row for each rank and device with [memory] records.",
-    TM_COLUMNS(device_columns),
+    TM_ARRAY(columns, device_columns),
     .n_keys = 2,
     .top = D_PEAK,
 };
@@ -135,7 +135,7 @@ static const tm_table_def curve_def = {
            "addresses. If a device has over 384 points, the table has only some of them: the "
            "points with the minimum and maximum allocated and the maximum reserved bytes in each "
            "128th of the time, which include the peaks.",
-    TM_COLUMNS(curve_columns),
+    TM_ARRAY(columns, curve_columns),
     .n_keys = 3,
     .top = C_ALLOCATED,
     .form = TM_FORM_LINE,
@@ -161,7 +161,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "memory.step",
     .doc = "A row for each rank, device and step with [memory] records.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 3,
     .top = S_GROWTH,
 };
@@ -435,8 +435,7 @@ const tm_analysis tm_analysis_memory = {
     .name = "memory",
     .summary = "the memory allocated on each device over time, the operators that allocate it, and "
                "memory that grows",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = memory_rank,
     .merge = tm_memory_merge_owners,
     .job = memory_job,

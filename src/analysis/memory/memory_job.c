@@ -53,7 +53,7 @@ static const tm_column columns[] = {
 const tm_table_def tm_memory_job_def = {
     .name = "memory.job",
     .doc = "A row for each type of device: its memory compared over all ranks.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = J_MAX,
 };

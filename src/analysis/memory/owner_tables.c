@@ -70,7 +70,7 @@ const tm_table_def tm_memory_owner_def = {
            "modules, the same memory also has a row for each module; increase_bytes then shows the "
            "memory that a module's forward calls keep for the backward pass, in which no module is "
            "open.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = O_DEVICE + 1,
     .top = O_SUMS + SELF_BYTES,
 };

@@ -68,7 +68,7 @@ const tm_table_def tm_memory_parameters_def = {
     .doc =
         "A row for each rank whose backward passes show the shapes of gradients: the size of the "
         "model, and an estimate of what the preexisting bytes in memory.category consist of.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = M_PARAMETERS,
 };

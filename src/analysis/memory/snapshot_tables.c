@@ -54,7 +54,7 @@ const tm_table_def tm_memory_snapshot_def = {
     .name = "memory.snapshot",
     .doc = "A row for each device of a snapshot of PyTorch's allocator (--memory-snapshot): its "
            "state when the file was written.",
-    TM_COLUMNS(device_columns),
+    TM_ARRAY(columns, device_columns),
     .n_keys = 2,
     .top = D_RESERVED,
 };
@@ -85,7 +85,7 @@ const tm_table_def tm_memory_site_def = {
     .doc =
         "A row for each place in the program that holds memory in a snapshot (--memory-snapshot): "
         "the 50 places of each device with the largest bytes, and a row for the rest.",
-    TM_COLUMNS(site_columns),
+    TM_ARRAY(columns, site_columns),
     .n_keys = 3,
     .top = S_BYTES,
 };
@@ -114,7 +114,7 @@ const tm_table_def tm_memory_timeline_def = {
     .name = "memory.timeline",
     .doc = "A row for each category of an exported memory timeline (--memory-snapshot) of one "
            "device; the file does not name the device.",
-    TM_COLUMNS(timeline_columns),
+    TM_ARRAY(columns, timeline_columns),
     .n_keys = 2,
     .top = T_PEAK,
 };

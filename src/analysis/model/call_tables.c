@@ -165,7 +165,7 @@ const tm_table_def tm_call_table = {
            "over all ranks. Operators of a thread nest by time. Each level has the 1000 rows with "
            "the largest device_self_ns, then host_self_ns, in this order; annotations are ordered "
            "by device_total_ns, then host_total_ns.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = S_SHAPES + 1,
     .top = S_DEVICE_SELF,
 };

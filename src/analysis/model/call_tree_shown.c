@@ -75,7 +75,7 @@ const tm_table_def tm_tree_table = {
            "host_total_ns, one node for all others, and rows in brackets for work that no such "
            "call launched. Over the rows of a level, device_self_ns thus adds up to the time of "
            "all streams of the ranks with such calls.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = TM_TREE_NODE + 1,
     .top = TM_TREE_DEVICE_TOTAL,
 };

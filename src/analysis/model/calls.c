@@ -95,8 +95,7 @@ const tm_analysis tm_analysis_calls = {
     .name = "calls",
     .summary = "which operators, modules, annotations and Python functions cost most, on the host "
                "and on the GPU",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_ANNOTATIONS,
     .rank = calls_rank,
     .merge = calls_merge,

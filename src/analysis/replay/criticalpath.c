@@ -88,7 +88,7 @@ static const tm_table_def step_def = {
     .name = "criticalpath.step",
     .doc = "A row for each step: the parts of its critical path. The path contains no waiting for "
            "other ranks, because at each operation it continues on the rank that came last.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 1,
     .top = S_NS,
 };
@@ -114,7 +114,7 @@ static const tm_table_def rank_def = {
     .name = "criticalpath.rank",
     .doc = "A row for each rank: its part of the critical path. A transfer counts for the rank on "
            "which the path continues.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_PATH,
     .form = TM_FORM_BARS,
@@ -140,7 +140,7 @@ static const tm_table_def name_def = {
     .name = "criticalpath.name",
     .doc =
         "A row for each kind and name on the critical path. Limited to the 200 with the most time.",
-    TM_COLUMNS(name_columns),
+    TM_ARRAY(columns, name_columns),
     .n_keys = 2,
     .top = N_PATH,
 };
@@ -170,7 +170,7 @@ static const tm_table_def piece_def = {
            "pieces of one rank, kind and name are one row. If a step has over 2,000 pieces, or "
            "more than its share of 200,000 in total, the shortest pieces are merged into the "
            "preceding ones.",
-    TM_COLUMNS(piece_columns),
+    TM_ARRAY(columns, piece_columns),
     .n_keys = 2,
     .top = P_DURATION,
 };
@@ -199,7 +199,7 @@ static const tm_table_def slack_def = {
     .doc = "A row for adjacent events of a stream with the same slack. If a rank has over 2,048 "
            "such rows, or more than its share (at least 8) of 32,768 in total, adjacent events "
            "with similar slack are merged.",
-    TM_COLUMNS(slack_columns),
+    TM_ARRAY(columns, slack_columns),
     .n_keys = 4,
     .top = L_SLACK,
 };
@@ -501,7 +501,6 @@ static tm_status path_collectives(const tm_collectives *own, tm_tables *out, tm_
 const tm_analysis tm_analysis_criticalpath = {
     .name = "criticalpath",
     .summary = "the critical path over all ranks, which decides when each step ends",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .collectives = path_collectives,
 };

@@ -110,7 +110,7 @@ static const tm_column job_columns[] = {
 static const tm_table_def job_def = {
     .name = "whatif.job",
     .doc = "One row: the job compared with itself as if no rank were slower than its peers.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,
@@ -190,7 +190,7 @@ static const tm_table_def item_def = {
     .name = "whatif.item",
     .doc =
         "A row for each item that could be fixed, with the time by which the fix shortens a step.",
-    TM_COLUMNS(item_columns),
+    TM_ARRAY(columns, item_columns),
     .n_keys = 1,
     .top = I_SAVED,
 };
@@ -214,7 +214,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "whatif.step",
     .doc = "A row for each step: its duration, ideal, and best rank to fix.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 1,
     .top = S_NS,
 };
@@ -252,7 +252,7 @@ static const tm_column split_columns[N_SPLIT_COLUMNS] = {
 static const tm_table_def split_def = {
     .name = "whatif.split",
     .doc = "A row for each stage of a pipeline, if some stages have more work than others.",
-    TM_COLUMNS(split_columns),
+    TM_ARRAY(columns, split_columns),
     .n_keys = 1,
     .top = P_WORK,
 };
@@ -305,7 +305,7 @@ static const tm_table_def network_def = {
         "at one place: if a certain host, or certain ranks of a host, take part. There are rows "
         "only if the place is slow in all comparable classes of at least 1 MiB, and also in all "
         "smaller ones down to the smallest slow class.",
-    TM_COLUMNS(network_columns),
+    TM_ARRAY(columns, network_columns),
     .n_keys = 1,
     .top = N_TIME,
 };
@@ -739,8 +739,7 @@ static tm_status whatif_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_whatif = {
     .name = "whatif",
     .summary = "what would help most: how much shorter a step would be with each fix",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .collectives = whatif_collectives,
     .job = whatif_job,
 };

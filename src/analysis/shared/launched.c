@@ -80,7 +80,7 @@ const tm_table_def tm_launched_table = {
     .doc = "A row for each kernel, copy or set and its launcher, over all ranks. Each level has "
            "the 5000 rows with the largest total_ns and a row for the rest, which does not compare "
            "ranks. The rows of a level add up to the time of all streams.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = S_INSIDE + 1,
     .top = S_TOTAL,
 };

@@ -83,7 +83,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each step, over the ranks that recorded it completely (see "
            "imbalance.job.ranks and partial_steps). Comparisons are null if only one of several "
            "ranks recorded it completely.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 1,
     .top = 1 + I_NS,
 };
@@ -92,7 +92,7 @@ static const tm_table_def job_def = {
     .name = "imbalance.job",
     .doc = "One row: the columns of imbalance.step, computed from each rank's sums over the steps "
            "that all compared ranks recorded completely.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = -1,
 };
@@ -317,7 +317,6 @@ static tm_status imbalance_job(const tm_job *job, tm_tables *out, tm_error *err)
 const tm_analysis tm_analysis_imbalance = {
     .name = "imbalance",
     .summary = "how unevenly computation is spread over the ranks",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .job = imbalance_job,
 };

@@ -52,7 +52,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def step_def = {
     .name = "input.step",
     .doc = "A row for each step of a rank: how long it waited for the next batch.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = S_TIMES + T_LOAD,
     .form = TM_FORM_MAP,
@@ -61,7 +61,7 @@ static const tm_table_def step_def = {
 static const tm_table_def rank_def = {
     .name = "input.rank",
     .doc = "A row for each rank: how long it waited for batches.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_LOAD,
     .form = TM_FORM_BARS,
@@ -164,8 +164,7 @@ static tm_status input_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_input = {
     .name = "input",
     .summary = "how long each rank waits for its data, and how long its GPU waits too",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = input_rank,
     .job = input_job,
 };

@@ -129,7 +129,7 @@ static const tm_table_def rank_def = {
     .doc =
         "A row for each rank: its GPU time, and how much of its communication, computation and "
         "copies overlap. All devices of the rank are combined; overlap.device has them one by one.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_EXPOSED_COMM,
     .form = TM_FORM_BARS,
@@ -139,7 +139,7 @@ static const tm_table_def step_def = {
     .name = "overlap.step",
     .doc = "A row for each rank and step: the columns of overlap.rank for the step's window. Ranks "
            "with only communication recorded have no rows.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = S_TIMES + T_EXPOSED_COMM,
     .form = TM_FORM_MAP,
@@ -149,7 +149,7 @@ static const tm_table_def kind_def = {
     .name = "overlap.kind",
     .doc = "A row for each rank and kind of collective: how much of the communication overlaps "
            "computation.",
-    TM_COLUMNS(kind_columns),
+    TM_ARRAY(columns, kind_columns),
     .n_keys = 2,
     .top = K_EXPOSED,
 };
@@ -539,8 +539,7 @@ const tm_analysis tm_analysis_overlap = {
     .name = "overlap",
     .summary =
         "how much communication is hidden by computation, in total and by kind of collective",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = overlap_rank,
     .job = overlap_job,
 };

@@ -163,7 +163,7 @@ static const tm_column job_columns[] = {
 static const tm_table_def step_def = {
     .name = "overview.step",
     .doc = "A row for each step of a rank: where its time goes, as in TensorBoard's overview.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = S_LENGTH,
     .form = TM_FORM_MAP,
@@ -172,7 +172,7 @@ static const tm_table_def step_def = {
 static const tm_table_def rank_def = {
     .name = "overview.rank",
     .doc = "A row for each rank: sums over its steps, and how well its GPU was used.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_LENGTH,
     .form = TM_FORM_BARS,
@@ -182,7 +182,7 @@ static const tm_table_def job_def = {
     .name = "overview.job",
     .doc = "One row: sums over all ranks. Figures of GPU use are means over the ranks, weighted by "
            "step_ns.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,
@@ -473,8 +473,7 @@ static tm_status overview_job(const tm_job *job, tm_tables *out, tm_error *err) 
 const tm_analysis tm_analysis_overview = {
     .name = "overview",
     .summary = "where a step's time goes, and how well the GPUs are used",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .reads = TM_READS_WORK,
     .rank = overview_rank,
     .job = overview_job,

@@ -88,7 +88,7 @@ static const tm_table_def step_def = {
            "from the work that they launch. Ranks whose trace shows no phase have no rows; nor "
            "have ranks with an XSpace, because XLA compiles all phases into one program (hlo.work "
            "and pod.step show its work).",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 2,
     .top = LENGTH,
     .form = TM_FORM_MAP,
@@ -169,7 +169,6 @@ static tm_status phases_rank(const tm_rank_view *view, tm_tables *out, tm_error 
 const tm_analysis tm_analysis_phases = {
     .name = "phases",
     .summary = "forward, backward, optimizer and data loading of each step",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = phases_rank,
 };

@@ -67,7 +67,7 @@ static const tm_column mark_columns[] = {
 static const tm_table_def mark_def = {
     .name = "steps.mark",
     .doc = "A row for each marked step of a rank: the content of its annotation.",
-    TM_COLUMNS(mark_columns),
+    TM_ARRAY(columns, mark_columns),
     .n_keys = 2,
     .top = -1,
 };
@@ -116,7 +116,7 @@ static const tm_table_def kind_def = {
     .doc = "A row for each kind of steps: how long they take. If annotations have more than 8 "
            "different texts (without numbers), the texts do not count as kinds, and there are no "
            "rows.",
-    TM_COLUMNS(kind_columns),
+    TM_ARRAY(columns, kind_columns),
     .n_keys = 1,
     .top = K_SHARE,
 };
@@ -300,8 +300,7 @@ static tm_status steps_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_steps = {
     .name = "steps",
     .summary = "the kind of each step, and how long the steps of each kind take",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = steps_rank,
     .job = steps_job,
 };

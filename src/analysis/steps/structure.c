@@ -87,7 +87,7 @@ static const tm_table_def step_def = {
     .name = "structure.step",
     .doc = "A row for each step of a training job, over the ranks whose traces show its backward "
            "pass or its updates.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 1,
     .top = AGAIN,
 };
@@ -218,8 +218,7 @@ static tm_status structure_job(const tm_job *job, tm_tables *out, tm_error *err)
 const tm_analysis tm_analysis_structure = {
     .name = "structure",
     .summary = "the parts of a step: micro-batches, recomputation, phases",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = structure_rank,
     .merge = structure_merge,
     .job = structure_job,

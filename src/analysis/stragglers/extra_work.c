@@ -35,7 +35,7 @@ const tm_table_def tm_extras_def = {
     .doc = "A row for each rank and step in which the rank runs work that its peers do not run. "
            "Peers are the other ranks of its pipeline stage; without a pipeline, of the job. If "
            "the numbers of steps differ by a multiple of 255, each of these steps has their mean.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 2,
     .top = X_EXTRA,
 };

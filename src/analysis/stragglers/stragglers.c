@@ -104,7 +104,7 @@ static const tm_table_def rank_def = {
     .name = "stragglers.rank",
     .doc = "A row for each rank: how often it came last to collectives, and how much waiting this "
            "caused.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_CAUSED,
     .form = TM_FORM_BARS,
@@ -120,7 +120,7 @@ static const tm_table_def pair_def = {
     .name = "stragglers.pair",
     .doc = "A row for each late rank and each rank that waited for it: the waits, with the blame "
            "divided as in stragglers.rank.caused_wait_ns. Empty for jobs of over 512 ranks.",
-    TM_COLUMNS(pair_columns),
+    TM_ARRAY(columns, pair_columns),
     .n_keys = 2,
     .top = 2,
 };
@@ -149,7 +149,7 @@ static const tm_column step_columns[N_STEP_COLUMNS] = {
 static const tm_table_def step_def = {
     .name = "stragglers.step",
     .doc = "A row for each step: the rank that delayed it most.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 1,
     .top = 2,
 };
@@ -172,7 +172,7 @@ static const tm_table_def both_def = {
     .name = "stragglers.rank_step",
     .doc = "A row for each rank and step: how long the rank waited, and which waits of other ranks "
            "it caused.",
-    TM_COLUMNS(both_columns),
+    TM_ARRAY(columns, both_columns),
     .n_keys = 2,
     .top = B_DIRECT,
     .form = TM_FORM_MAP,
@@ -414,8 +414,7 @@ const tm_analysis tm_analysis_stragglers = {
     .name = "stragglers",
     .summary = "which ranks come last to collectives, how long the others wait for them, and in "
                "which steps",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = stragglers_rank,
     .collectives = stragglers_own,
     .job = stragglers_job,

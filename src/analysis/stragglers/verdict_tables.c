@@ -103,7 +103,7 @@ static const tm_column finding_columns[] = {
 const tm_table_def tm_verdict_finding = {
     .name = "stragglers.finding",
     .doc = "A row for each rank, host or group whose own work takes longer than chance explains.",
-    TM_COLUMNS(finding_columns),
+    TM_ARRAY(columns, finding_columns),
     .n_keys = 1,
     .top = F_EXCESS,
 };
@@ -150,7 +150,7 @@ static const tm_column job_columns[] = {
 const tm_table_def tm_verdict_job = {
     .name = "stragglers.job",
     .doc = "One row: the verdict on the job.",
-    TM_COLUMNS(job_columns),
+    TM_ARRAY(columns, job_columns),
     .n_keys = 0,
     .top = -1,
     .n_prose = 2,

@@ -41,7 +41,7 @@ static const tm_column columns[] = {
 const tm_table_def tm_pod_collective_def = {
     .name = "pod.collective",
     .doc = "A row for each collective operation of a program and replica group.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 3,
     .top = TOTAL,
 };

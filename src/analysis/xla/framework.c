@@ -83,7 +83,7 @@ static const tm_table_def work_def = {
     .doc = "A row for each operator of TensorFlow or JAX on the host and on devices, over all "
            "ranks: the 500 of each side with the largest self_ns. Also a row for each type of "
            "operators, over all operators of the type.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = TYPE + 1,
     .top = SELF,
 };
@@ -319,8 +319,7 @@ static tm_status framework_job(const tm_job *job, tm_tables *out, tm_error *err)
 const tm_analysis tm_analysis_framework = {
     .name = "framework",
     .summary = "operators of TensorFlow and JAX by type, on the host and on the devices",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = framework_rank,
     .merge = framework_merge,
     .job = framework_job,

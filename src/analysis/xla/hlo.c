@@ -57,7 +57,7 @@ static const tm_column rank_columns[] = {
 static const tm_table_def rank_def = {
     .name = "hlo.rank",
     .doc = "A row for each rank whose device ran operations that XLA compiled.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = SELF,
     .form = TM_FORM_BARS,
@@ -135,8 +135,7 @@ static tm_status hlo_job(const tm_job *job, tm_tables *out, tm_error *err) {
 const tm_analysis tm_analysis_hlo = {
     .name = "hlo",
     .summary = "FLOP and bytes of XLA's operations, compared with the device's peak rates",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = hlo_rank,
     .merge = tm_hlo_merge_rows,
     .job = hlo_job,

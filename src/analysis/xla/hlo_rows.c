@@ -150,7 +150,7 @@ const tm_table_def tm_hlo_work_table = {
     .doc = "Operations (HLO) of programs compiled by XLA, over all ranks: a row for each category, "
            "for each program, and for each operation by program, name and category (the 1000 with "
            "the largest self_ns).",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = S_CATEGORY + 1,
     .top = S_SELF,
 };

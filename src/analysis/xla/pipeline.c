@@ -52,7 +52,7 @@ static const tm_column columns[N_COLUMNS] = {
 static const tm_table_def stage_def = {
     .name = "pipeline.stage",
     .doc = "A row for each host and stage of its input pipeline, in the whole recording.",
-    TM_COLUMNS(columns),
+    TM_ARRAY(columns, columns),
     .n_keys = 2,
     .top = SELF,
 };
@@ -84,7 +84,7 @@ static const tm_table_def host_def = {
     .name = "pipeline.host",
     .doc = "A row for each host with stages in pipeline.stage: the time of its input pipeline by "
            "kind of stage.",
-    TM_COLUMNS(host_columns),
+    TM_ARRAY(columns, host_columns),
     .n_keys = 1,
     .top = H_TOTAL,
 };
@@ -340,8 +340,7 @@ const tm_analysis tm_analysis_pipeline = {
     .name = "pipeline",
     .summary = "the input pipeline of each host: reading, preprocessing and feeding devices, by "
                "stage of tf.data",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = pipeline_rank,
     .merge = pipeline_merge,
     .job = pipeline_job,

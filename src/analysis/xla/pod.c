@@ -169,7 +169,7 @@ static const tm_table_def step_def = {
     .doc = "A row for each device with an XProf profile and each of its steps: the time of the "
            "step by part. If these would be over 20,000 rows, the table has only the steps in "
            "which the device is slow.",
-    TM_COLUMNS(step_columns),
+    TM_ARRAY(columns, step_columns),
     .n_keys = 2,
     .top = S_OVER,
     .form = TM_FORM_MAP,
@@ -179,7 +179,7 @@ static const tm_table_def rank_def = {
     .name = TM_POD_RANK,
     .doc = "A row for each device with an XProf profile, over its steps: their time by part, how "
            "far they are bound by input, and whether the device is slow.",
-    TM_COLUMNS(rank_columns),
+    TM_ARRAY(columns, rank_columns),
     .n_keys = 1,
     .top = R_TIMES + T_INPUT,
     .form = TM_FORM_BARS,
@@ -341,8 +341,7 @@ const tm_analysis tm_analysis_pod = {
     .name = "pod",
     .summary = "the time of each step of each TPU core or GPU by part, as in XProf: input, "
                "computation, collectives; which devices are slow",
-    .tables = defs,
-    .n_tables = sizeof defs / sizeof *defs,
+    TM_ARRAY(tables, defs),
     .rank = pod_rank,
     .merge = tm_exchanges_merge,
     .job = pod_job,

@@ -138,7 +138,6 @@ const tm_command tm_command_analyze = {
     .name = "analyze",
     .usage = "STORE [-o FILE.h5] [options]",
     .summary = "Computes all results again from a store, without its traces",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = analyze_run,
 };

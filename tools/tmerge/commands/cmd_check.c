@@ -56,7 +56,6 @@ const tm_command tm_command_check = {
     .name = "check",
     .usage = "STORE... [-q]",
     .summary = "Checks whether a store is damaged: checksums, structure, every row",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = check_run,
 };

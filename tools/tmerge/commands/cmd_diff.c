@@ -102,7 +102,6 @@ const tm_command tm_command_diff = {
     .name = "diff",
     .usage = "STORE STORE [--json | --csv-dir FOLDER] [--top N] [--html FILE.html]",
     .summary = "Shows what changed between two jobs: before and after a change, or two runs",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = diff_run,
 };

@@ -428,7 +428,6 @@ const tm_command tm_command_export = {
     .name = "export",
     .usage = "STORE [--format FORMAT] [--rank LIST] [--from T] [--to T] [--time WHICH] [-o FILE]",
     .summary = "Writes the merged events for Perfetto, as Chrome's JSON or as CSV",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = export_run,
 };

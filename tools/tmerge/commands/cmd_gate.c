@@ -148,7 +148,6 @@ const tm_command tm_command_gate = {
         "Checks whether a job has become slower than allowed: exit status 0 no, 6 yes, 7 unknown",
     .operands = "The steps of a run show only how much steps vary in that run; on other nodes or "
                 "days, the same job may differ more.",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = gate_run,
 };

@@ -101,8 +101,7 @@ static tm_status write_store(const tm_pipeline *p, tm_error *err) {
                                 .names = names,
                                 .tables = &p->tables,
                                 .tool_version = TMERGE_VERSION,
-                                .attributes = attributes,
-                                .n_attributes = sizeof attributes / sizeof *attributes};
+                                TM_ARRAY(attributes, attributes)};
     tm_status status = tm_mpi_agree(p->comm, names ? TM_OK : tm_fail_memory(err), err);
     if (status == TM_OK)
         status = tm_mpi_store_write(p->comm, &plan, err);
@@ -250,7 +249,6 @@ const tm_command tm_command_hang = {
         "are dead, and which ranks are behind. A second ANSWER, taken a minute later, shows which "
         "ranks launched nothing between the two. With TRACEs of the same ranks, the call and step "
         "that each ends in are printed, and times are on the job's clock.",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = hang_run,
 };

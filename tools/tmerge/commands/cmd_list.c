@@ -216,7 +216,6 @@ const tm_command tm_command_list = {
     .summary = "Lists the formats, the analyses and their tables, or describes some of them",
     .operands = "A NAME is an analysis (overlap), a table (overlap.rank), a column of a table "
                 "(overlap.rank.idle_ns), or a format (kineto, perfetto).",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = list_run,
 };

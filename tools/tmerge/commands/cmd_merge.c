@@ -187,7 +187,6 @@ const tm_command tm_command_merge = {
     .summary = "Merges traces into one store and prints the summary",
     .operands =
         "A TRACE is a file, a folder, a quoted pattern, or @FILE with one of these per line.",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = merge_run,
 };

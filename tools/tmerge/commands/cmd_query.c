@@ -177,7 +177,7 @@ static const tm_column listed_columns[] = {
 };
 static const tm_table_def listed = {.name = "query.tables",
                                     .doc = "One row for each table that a query can read.",
-                                    TM_COLUMNS(listed_columns),
+                                    TM_ARRAY(columns, listed_columns),
                                     .n_keys = 1,
                                     .top = -1,
                                     .n_prose = 1};
@@ -250,7 +250,6 @@ const tm_command tm_command_query = {
         "job.rank; the table events has all events. A query writes nothing and reads no other "
         "file. Example, the all-reduce with the most exposed time: \"SELECT * FROM "
         "collectives_instance WHERE kind = 'allreduce' ORDER BY exposed_ns DESC LIMIT 1\".",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = query_run,
 };

@@ -48,7 +48,6 @@ const tm_command tm_command_report = {
     .name = "report",
     .usage = "STORE [-o FILE.html]",
     .summary = "Writes the report of a store: one HTML file that opens anywhere, offline",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = report_run,
 };

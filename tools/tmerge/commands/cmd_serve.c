@@ -72,7 +72,6 @@ const tm_command tm_command_serve = {
     .usage = "STORE [--port N]",
     .summary =
         "Serves the report of a store of any size to a browser on this machine, in full detail",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = serve_run,
 };

@@ -412,7 +412,6 @@ const tm_command tm_command_show = {
              "[options]",
     .summary = "Prints an overview of a store, or its result tables",
     .operands = TM_REPORTS_HELP,
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = show_run,
 };

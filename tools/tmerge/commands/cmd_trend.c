@@ -173,7 +173,6 @@ const tm_command tm_command_trend = {
     .name = "trend",
     .usage = "STORE STORE... [--json | --csv]",
     .summary = "Shows how the figures of several jobs changed, and which changes are beyond chance",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = trend_run,
 };

@@ -424,7 +424,6 @@ const tm_command tm_command_whatif = {
     .usage = "STORE [--fix X | --scale X:F]... [--each WHAT] [options]",
     .summary =
         "Shows which fix would help most, or how long steps would be if something took less time",
-    .options = options,
-    .n_options = sizeof options / sizeof *options,
+    TM_ARRAY(options, options),
     .run = whatif_run,
 };
