@@ -54,11 +54,7 @@ typedef struct without {
     uint32_t place;
 } without;
 
-static int by_ideal(const void *a, const void *b) {
-    const without *x = a, *y = b;
-    int order = -tm_order_i64(x->ideal_ns, y->ideal_ns);
-    return order ? order : tm_order_i64(x->place, y->place);
-}
+TM_ORDER_FALLING(by_ideal, without, ideal_ns, place);
 
 /* Process 0, which has the path, chooses the changes and broadcasts them. */
 static tm_status choose_changes(whatif *w, tm_error *err) {

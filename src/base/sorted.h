@@ -38,6 +38,15 @@ static inline int tm_compare_i64(const void *a, const void *b) {
         return TM_ORDER_CHOICE(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__);                     \
     }                                                                                              \
     struct tm_order_by /* so that a semicolon follows */
+/** Like TM_ORDER_BY, but the first of at least two fields is in falling order. */
+#define TM_ORDER_FALLING(name, type, first, ...)                                                   \
+    static int name(const void *a, const void *b) {                                                \
+        const type *x = a, *y = b;                                                                 \
+        return x->first != y->first                                                                \
+                   ? (x->first < y->first) - (x->first > y->first)                                 \
+                   : TM_ORDER_CHOICE(__VA_ARGS__, 6, 5, 4, 3, 2, 1, 0)(__VA_ARGS__);               \
+    }                                                                                              \
+    struct tm_order_by
 #define TM_ORDER_CHOICE(a, b, c, d, e, f, n, ...) TM_ORDER_##n
 #define TM_ORDER_1(field) (x->field > y->field) - (x->field < y->field)
 #define TM_ORDER_2(field, ...) x->field != y->field ? TM_ORDER_1(field) : TM_ORDER_1(__VA_ARGS__)

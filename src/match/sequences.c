@@ -7,7 +7,6 @@
 #include "left_out.h"
 #include "pair_by_order.h"
 
-/* Orders sequences by group and stream, then by rank. */
 TM_ORDER_BY(by_run, tm_sequence, group, stream, rank);
 
 static int by_place(const void *a, const void *b) {

@@ -44,11 +44,7 @@ static int by_name(const void *a, const void *b) {
     return order ? order : tm_order_i64(x->first, y->first);
 }
 
-static int by_caused(const void *a, const void *b) {
-    const host *x = a, *y = b;
-    int order = tm_order_i64(y->sums[CAUSED], x->sums[CAUSED]);
-    return order ? order : tm_order_i64(x->first, y->first);
-}
+TM_ORDER_FALLING(by_caused, host, sums[CAUSED], first);
 
 TM_ORDER_BY(by_first, host, first);
 

@@ -11,11 +11,7 @@ typedef struct path_step {
     size_t n;
 } path_step;
 
-static int by_length(const void *a, const void *b) {
-    const path_step *x = a, *y = b;
-    int order = -tm_order_i64(x->ns, y->ns);
-    return order ? order : tm_order_i64(x->number, y->number);
-}
+TM_ORDER_FALLING(by_length, path_step, ns, number);
 
 static bool sum_steps(const tm_table *pieces, tm_vec *steps) {
     for (size_t r = 0; r < pieces->n_rows; r++) {

@@ -128,11 +128,7 @@ static bool measure_row(const tm_table *table, const criterion *c, size_t row, d
     return over > 0.0;
 }
 
-static int by_measure(const void *a, const void *b) {
-    const ranked *x = a, *y = b;
-    int order = tm_order_real(y->measure, x->measure);
-    return order ? order : tm_order_i64(x->number, y->number);
-}
+TM_ORDER_FALLING(by_measure, ranked, measure, number);
 
 static bool apply(wishes *w, const tm_table *table, const criterion *c) {
     tm_vec found = TM_VEC(ranked);

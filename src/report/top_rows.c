@@ -53,11 +53,7 @@ typedef struct placed {
     size_t row;
 } placed;
 
-static int by_measure(const void *a, const void *b) {
-    const placed *x = a, *y = b;
-    int order = tm_order_real(y->measure, x->measure);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_FALLING(by_measure, placed, measure, row);
 
 static double measure_of(const tm_table *table, size_t row, int column) {
     const tm_cell *cell = tm_table_row(table, row) + column;

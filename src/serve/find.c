@@ -94,14 +94,7 @@ typedef struct search {
 } search;
 
 /* Orders all fields, so that the order does not depend on whether the sort is stable. */
-static int by_length(const void *a, const void *b) {
-    const tm_found_event *x = a, *y = b;
-    int order = tm_order_i64(y->duration_ns, x->duration_ns);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_u64(x->name, y->name);
-    return order ? order : tm_order_u64(x->kind, y->kind);
-}
+TM_ORDER_FALLING(by_length, tm_found_event, duration_ns, rank, begin_ns, name, kind);
 
 static void keep_longest(search *s) {
     tm_vec *events = &s->out->events;

@@ -5,13 +5,7 @@
 #include "base/sorted.h"
 #include "base/sums.h"
 
-static int by_place(const void *a, const void *b) {
-    const tm_exposed_key *x = a, *y = b;
-    int order = tm_order_i64(y->exposed_ns, x->exposed_ns);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_FALLING(by_place, tm_exposed_key, exposed_ns, begin_ns, rank, event);
 
 static int by_kind(const void *a, const void *b) {
     const tm_exposed_key *x = a, *y = b;

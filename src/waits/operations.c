@@ -80,13 +80,7 @@ tm_status tm_operation_values(const tm_collectives *collectives, tm_vec *values,
     return TM_OK;
 }
 
-static int by_badness(const void *a, const void *b) {
-    const tm_worst_key *x = a, *y = b;
-    int order = tm_order_i64(y->wait_ns, x->wait_ns);
-    order = order ? order : tm_order_i64(x->begin_ns, y->begin_ns);
-    order = order ? order : tm_order_i64(x->rank, y->rank);
-    return order ? order : tm_order_i64(x->event, y->event);
-}
+TM_ORDER_FALLING(by_badness, tm_worst_key, wait_ns, begin_ns, rank, event);
 
 static tm_worst_key key_of(const tm_collectives *collectives, const tm_instance *instance) {
     const tm_comm_record *members =

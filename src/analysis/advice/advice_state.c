@@ -30,7 +30,6 @@ typedef struct choice {
     tm_facts_steps which;
 } choice;
 
-/* Returns whether a step is in an episode of a straggler. */
 static bool in_episode(const tm_facts *f, int64_t step) {
     const tm_table *findings = tm_tables_find(f->tables, "stragglers.finding");
     for (size_t i = 0; i < findings->n_rows; i++) {

@@ -84,11 +84,7 @@ typedef struct place {
     tm_table *table;
 } place;
 
-static int by_bytes(const void *a, const void *b) {
-    const group *x = a, *y = b;
-    int order = tm_order_i64(y->bytes, x->bytes);
-    return order != 0 ? order : tm_order_u64(x->first, y->first);
-}
+TM_ORDER_FALLING(by_bytes, group, bytes, first);
 
 static uint32_t shapes_of(const tm_timeline *timeline, uint32_t row) {
     const tm_shapes_attr *v = timeline->attrs[TM_ATTR_SHAPES];

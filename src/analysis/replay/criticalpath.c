@@ -304,12 +304,7 @@ typedef struct rank_label {
     int64_t rank;
 } rank_label;
 
-static int by_path(const void *a, const void *b) {
-    const labelled *x = a, *y = b;
-    int order = -tm_order_i64(x->path_ns, y->path_ns);
-    order = order ? order : tm_order_i64(x->label.kind, y->label.kind);
-    return order ? order : tm_order_i64(x->label.name, y->label.name);
-}
+TM_ORDER_FALLING(by_path, labelled, path_ns, label.kind, label.name);
 
 /* Sums the pieces by kind, name and rank. */
 static bool sum_ranks(const tm_replay_result *r, tm_keys *keys, tm_vec *sums) {

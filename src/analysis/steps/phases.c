@@ -147,7 +147,6 @@ static tm_status add_steps(const tm_rank_view *view, const phase_sets *s, tm_tab
     return TM_OK;
 }
 
-/* Returns whether the rank has any phase. */
 static bool any_found(const tm_phase_time *phases) {
     bool reported = false;
     for (int p = 0; p < TM_N_PHASES; p++)

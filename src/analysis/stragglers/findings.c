@@ -330,7 +330,6 @@ static bool keep_waited_for(const tm_findings_input *in, tm_vec *all, bool *memb
     return false;
 }
 
-/* Keeps the findings that are worth fixing. */
 static tm_status keep_worth(const tm_findings_input *in, tm_findings *out, tm_error *err) {
     tm_vec *all = &out->all;
     tm_finding *v = all->data;
@@ -387,11 +386,7 @@ static tm_status complete(const tm_findings_input *in, tm_vec *all, tm_error *er
     return members ? TM_OK : tm_fail_memory(err);
 }
 
-static int by_excess(const void *a, const void *b) {
-    const tm_finding *x = a, *y = b;
-    int order = tm_order_i64(y->excess_ns, x->excess_ns);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_FALLING(by_excess, tm_finding, excess_ns, rank);
 
 /* If there are two episodes that do not overlap, marks both as alternating. */
 static void find_alternation(tm_vec *all) {

@@ -318,7 +318,6 @@ static void drop(level *l, size_t place) {
     tm_chance_free(&l->chance);
 }
 
-/* Finds all suspects of a level. */
 static tm_status test_level(level *l, tm_vec *suspects, tm_error *err) {
     const double least_ns = least_excess(l);
     while (is_testable(l)) {

@@ -28,7 +28,6 @@ static tm_status each_string(void *context, sqlite3_value **values, tm_error *er
     return ok ? TM_OK : tm_fail_memory(err);
 }
 
-/* Orders by id, then by place in the table. */
 TM_ORDER_BY(by_id, string, id, at, size);
 
 tm_status tm_ascend_db_strings_read(tm_ascend_db_strings *s, const tm_db *db, tm_error *err) {

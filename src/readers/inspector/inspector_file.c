@@ -92,12 +92,7 @@ bool tm_inspector_add_member(tm_keys *members, const tm_inspector_record *record
     return tm_keys_add(members, &member) != TM_NO_KEY;
 }
 
-static int by_size(const void *a, const void *b) {
-    const tm_inspector_member *x = a, *y = b;
-    int order = tm_order_i64(y->n_ranks, x->n_ranks);
-    order = order ? order : tm_order_u64(x->id, y->id);
-    return order ? order : tm_order_i64(x->rank, y->rank);
-}
+TM_ORDER_FALLING(by_size, tm_inspector_member, n_ranks, id, rank);
 
 void tm_inspector_sort_members(tm_keys *members) {
     tm_vec_sort(&members->keys, by_size);

@@ -306,10 +306,7 @@ static bool name_devices(judge *j) {
     return true;
 }
 
-static int most_first(const void *a, const void *b) {
-    const seen *x = a, *y = b;
-    return x->n != y->n ? tm_order_i64(y->n, x->n) : tm_order_u64(x->category, y->category);
-}
+TM_ORDER_FALLING(most_first, seen, n, category);
 
 /* Lists the unknown categories: "npu_op 1313, other_op 12". */
 static bool name_unknown(judge *j) {

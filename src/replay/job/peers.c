@@ -70,7 +70,6 @@ static uint32_t item_of(const tm_graph *graph, uint32_t node, const tm_edge *edg
     }
 }
 
-/* Adds an edge to the weights of its item. */
 static void weigh_item(const tm_edge *edge, const tm_weight *is, tm_peer_weights *w) {
     const int64_t own_ns = is->ns - (edge->flags & TM_EDGE_UNSEEN ? is->peer_ns : 0);
     /* If a call has several HOST edges, the longest edge counts. An edge that starts at an inferred

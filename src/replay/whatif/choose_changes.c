@@ -16,11 +16,7 @@ typedef struct on_path {
     uint32_t name;
 } on_path;
 
-static int by_path(const void *a, const void *b) {
-    const on_path *x = a, *y = b;
-    int order = -tm_order_i64(x->path_ns, y->path_ns);
-    return order ? order : tm_order_i64(x->name, y->name);
-}
+TM_ORDER_FALLING(by_path, on_path, path_ns, name);
 
 static bool is_worth(const tm_replay_result *result, int64_t gain_ns) {
     return result->whole.n == 0 || (gain_ns > 0 && gain_ns >= result->total_ns / WORTH_TRYING);

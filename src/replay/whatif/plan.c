@@ -115,11 +115,7 @@ typedef struct candidate {
     uint32_t rank;
 } candidate;
 
-static int by_promise(const void *a, const void *b) {
-    const candidate *x = a, *y = b;
-    int order = tm_order_i64(y->path_ns, x->path_ns);
-    return order ? order : tm_order_u64(x->rank, y->rank);
-}
+TM_ORDER_FALLING(by_promise, candidate, path_ns, rank);
 
 typedef struct planning {
     tm_fixer *fixer;

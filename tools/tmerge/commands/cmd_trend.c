@@ -77,7 +77,6 @@ static void print_value(const tm_table *rows, size_t i) {
     puts("");
 }
 
-/* The columns of a change. */
 typedef struct change_columns {
     const char *since, *change_column, *noise_column, *verdict_column, *over_steps_column;
 } change_columns;

@@ -13,11 +13,7 @@ typedef struct entry {
     int64_t ns;
 } entry;
 
-static int by_time(const void *a, const void *b) {
-    const entry *x = a, *y = b;
-    int order = tm_order_i64(y->ns, x->ns);
-    return order ? order : tm_order_u64(x->row, y->row);
-}
+TM_ORDER_FALLING(by_time, entry, ns, row);
 
 static void print_row(const tm_table *kinds, size_t row) {
     const tm_cell *algbw = tm_table_cell(kinds, row, "algbw_gbps");

@@ -26,7 +26,6 @@ static double real_of_bits(uint64_t bits) {
     return real;
 }
 
-/* Sets a stat's value from a field of XStat. */
 static inline void set_value(tm_xstat *stat, const tm_wire_field *field) {
     stat->type = (uint8_t)field->number;
     if (field->number == TM_X_TEXT || field->number == TM_X_BYTES)
