@@ -169,6 +169,10 @@ void tm_cell_set_int(tm_cell *cell, int64_t value);
 void tm_cell_set_bool(tm_cell *cell, bool value);
 void tm_cell_set_real(tm_cell *cell, double value);
 
+/** Sets a cell to a value that is not negative. A negative value stands for an unknown one, and
+ * leaves the cell as it is. */
+void tm_cell_set_known(tm_cell *cell, int64_t value);
+
 /** Sets the cell to scale * numerator / denominator; null if the denominator is 0. */
 void tm_cell_set_ratio(tm_cell *cell, double scale, int64_t numerator, int64_t denominator);
 

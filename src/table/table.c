@@ -220,6 +220,11 @@ void tm_cell_set_bool(tm_cell *cell, bool value) {
     *cell = (tm_cell){.value.i = value};
 }
 
+void tm_cell_set_known(tm_cell *cell, int64_t value) {
+    if (value >= 0)
+        tm_cell_set_int(cell, value);
+}
+
 void tm_cell_set_real(tm_cell *cell, double value) {
     if (isfinite(value))
         *cell = (tm_cell){.value.r = value};

@@ -167,10 +167,8 @@ static tm_status add_pairs(const scan *s, tm_error *err) {
         }
         int64_t from = stage_of(s->places, first[TM_BUBBLE_T_FROM].value.i),
                 to = stage_of(s->places, first[TM_BUBBLE_T_TO].value.i);
-        if (from >= 0)
-            tm_cell_set_int(&row[TM_BUBBLE_T_FROM_STAGE], from);
-        if (to >= 0)
-            tm_cell_set_int(&row[TM_BUBBLE_T_TO_STAGE], to);
+        tm_cell_set_known(&row[TM_BUBBLE_T_FROM_STAGE], from);
+        tm_cell_set_known(&row[TM_BUBBLE_T_TO_STAGE], to);
     }
     return TM_OK;
 }

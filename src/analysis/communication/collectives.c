@@ -393,18 +393,14 @@ static tm_status add_worst(const tm_comm_record *members, const tm_instance *ins
         wait += tm_member_wait(&members[i], instance->last_ns);
     }
     tm_cell_set_int(&row[W_INSTANCE], place);
-    if (members->seq >= 0)
-        tm_cell_set_int(&row[W_SEQ], members->seq);
-    if (members->step >= 0)
-        tm_cell_set_int(&row[W_STEP], members->step);
-    if (members->bytes >= 0)
-        tm_cell_set_int(&row[W_BYTES], members->bytes);
+    tm_cell_set_known(&row[W_SEQ], members->seq);
+    tm_cell_set_known(&row[W_STEP], members->step);
+    tm_cell_set_known(&row[W_BYTES], members->bytes);
     tm_cell_set_int(&row[W_BEGIN], begin);
     tm_cell_set_int(&row[W_SKEW], instance->last_ns - begin);
     tm_cell_set_int(&row[W_WAIT], wait);
     int64_t last = last_rank(members, instance);
-    if (last >= 0)
-        tm_cell_set_int(&row[W_LAST_RANK], last);
+    tm_cell_set_known(&row[W_LAST_RANK], last);
     tm_cell_set_int(&row[W_TRANSFER], end > instance->last_ns ? end - instance->last_ns : 0);
     TM_TRY(tm_table_set_text(table, &row[W_KIND],
                              tm_collective_word((tm_collective_kind)members->kind), err));
@@ -454,10 +450,8 @@ static tm_status add_exposed(const tm_comm_record *members, const tm_instance *i
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[I_INSTANCE], place);
-    if (members->seq >= 0)
-        tm_cell_set_int(&row[I_SEQ], members->seq);
-    if (members->step >= 0)
-        tm_cell_set_int(&row[I_STEP], members->step);
+    tm_cell_set_known(&row[I_SEQ], members->seq);
+    tm_cell_set_known(&row[I_STEP], members->step);
     set_size(row, members);
     tm_cell_set_int(&row[I_RANKS], (int64_t)instance->n);
     set_exposed(row, members, instance);
@@ -482,8 +476,7 @@ static tm_status add_left_out(const tm_collectives *own, tm_table *table, tm_err
         if (!row)
             return tm_fail_memory(err);
         const char *group = left_out[i].group_text;
-        if (left_out[i].group_size >= 0)
-            tm_cell_set_int(&row[U_RANKS], left_out[i].group_size);
+        tm_cell_set_known(&row[U_RANKS], left_out[i].group_size);
         tm_cell_set_int(&row[U_COUNT], left_out[i].count);
         TM_TRY(tm_table_set_text(table, &row[U_GROUP], group[0] ? group : NULL, err));
         TM_TRY(tm_table_set_text(table, &row[U_REASON], reason_word(left_out[i].reason), err));

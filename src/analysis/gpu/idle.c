@@ -223,8 +223,7 @@ static tm_status add_rank(const tm_rank_view *view, const tm_gaps *gaps, tm_tabl
     tm_cell_set_int(&row[R_HOST_WORK], sums[TM_IDLE_HOST]);
     tm_cell_set_int(&row[R_QUEUED], gaps->queued_ns);
     tm_cell_set_int(&row[R_GAPS], (int64_t)gaps->gaps.n);
-    if (longest >= 0)
-        tm_cell_set_int(&row[R_LONGEST], longest);
+    tm_cell_set_known(&row[R_LONGEST], longest);
     return TM_OK;
 }
 
@@ -264,10 +263,8 @@ static tm_status add_stream(const tm_timeline *timeline, const tm_track *track, 
     if (!row)
         return tm_fail_memory(err);
     tm_cell_set_int(&row[S_RANK], timeline->rank);
-    if (track->device >= 0)
-        tm_cell_set_int(&row[S_DEVICE], track->device);
-    if (track->stream >= 0)
-        tm_cell_set_int(&row[S_STREAM], track->stream);
+    tm_cell_set_known(&row[S_DEVICE], track->device);
+    tm_cell_set_known(&row[S_STREAM], track->stream);
     tm_cell_set_int(&row[S_EVENTS], events);
     tm_cell_set_int(&row[S_IDLE], sums[TM_IDLE_HOST] + sums[TM_IDLE_KERNEL] + sums[TM_IDLE_OTHER]);
     tm_cell_set_int(&row[S_HOST_WAIT], sums[TM_IDLE_HOST]);

@@ -323,10 +323,8 @@ static bool add_kernel_part(int64_t rank, uint32_t name, const tally *t, tm_tabl
     tm_cell_set_int(&row[KP_RANK], rank);
     tm_cell_set_int(&row[KP_MEAN], tm_round_ratio(t->total_ns, t->calls));
     tm_cell_set_int(&row[KP_COMMUNICATION], t->communication);
-    if (t->registers >= 0)
-        tm_cell_set_int(&row[KP_REGISTERS], t->registers);
-    if (t->shared_bytes >= 0)
-        tm_cell_set_int(&row[KP_SHARED], t->shared_bytes);
+    tm_cell_set_known(&row[KP_REGISTERS], t->registers);
+    tm_cell_set_known(&row[KP_SHARED], t->shared_bytes);
     tm_cell_set_int(&row[KP_SHORT], t->shorter);
     set_parts(row + KP_PARTS, t);
     return true;
@@ -471,10 +469,8 @@ static tm_status merge_shapes(const tm_names *names, tm_same_kernels *same, tm_t
         if (!row || !tm_same_kernels_add(same, &rows, &compared))
             return tm_fail_memory(err);
         set_calls(row + S_CALLS, &sum);
-        if (key[SP_REGISTERS].value.i >= 0)
-            tm_cell_set_int(&row[S_REGISTERS], key[SP_REGISTERS].value.i);
-        if (key[SP_SHARED].value.i >= 0)
-            tm_cell_set_int(&row[S_SHARED], key[SP_SHARED].value.i);
+        tm_cell_set_known(&row[S_REGISTERS], key[SP_REGISTERS].value.i);
+        tm_cell_set_known(&row[S_SHARED], key[SP_SHARED].value.i);
         TM_TRY(tm_set_launch_shape(table, &row[S_GRID], &key[SP_GRID], err));
         TM_TRY(tm_set_launch_shape(table, &row[S_BLOCK], &key[SP_BLOCK], err));
         TM_TRY(tm_table_set_bytes(table, &row[S_NAME], name.bytes, name.size, err));

@@ -562,8 +562,7 @@ static tm_status add_progress(const progress_row *l, tm_table *t, tm_error *err)
     tm_cell_set_int(&row[HP_LAST], l->last);
     if (l->open < INT64_MAX)
         tm_cell_set_int(&row[HP_OPEN], l->open);
-    if (l->done >= 0)
-        tm_cell_set_int(&row[HP_DONE], l->done);
+    tm_cell_set_known(&row[HP_DONE], l->done);
     if (l->size > 0)
         tm_cell_set_int(&row[HP_SIZE], l->size);
     return TM_OK;
@@ -583,8 +582,7 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
         tm_cell_set_int(&row[HC_CREATED], k->created_ns);
     if (k->timeout_ns > 0)
         tm_cell_set_int(&row[HC_TIMEOUT], k->timeout_ns);
-    if (k->before >= 0)
-        tm_cell_set_int(&row[HC_BEFORE], k->before);
+    tm_cell_set_known(&row[HC_BEFORE], k->before);
     TM_TRY(tm_table_set_text(t, &row[HC_OP], text_of(n, k->op), err));
     TM_TRY(tm_table_set_text(t, &row[HC_BACKEND], tm_hang_or_null(text_of(n, k->backend)), err));
     TM_TRY(tm_table_set_text(t, &row[HC_INPUTS], tm_hang_or_null(text_of(n, k->inputs)), err));

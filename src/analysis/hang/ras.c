@@ -245,8 +245,7 @@ static tm_status add_member(tm_table *t, const tm_ras_comm *c, const tm_ras_memb
         tm_cell_set_int(&row[HR_PID], m->pid);
         TM_TRY(tm_table_set_text(t, &row[HR_HOST], m->host, err));
     }
-    if (m->gpu >= 0)
-        tm_cell_set_int(&row[HR_GPU], m->gpu);
+    tm_cell_set_known(&row[HR_GPU], m->gpu);
     return tm_table_set_text(t, &row[HR_HASH], c->hash, err);
 }
 
@@ -272,8 +271,7 @@ static tm_status add_comm(tm_table *t, const tm_ras_comm *comms, size_t place, c
             continue;
         TM_TRY(add_member(t, c, m, &row, err));
         tm_cell_set_int(&row[HR_COMM], (int64_t)place + 1);
-        if (rank >= 0)
-            tm_cell_set_int(&row[HR_RANK], rank);
+        tm_cell_set_known(&row[HR_RANK], rank);
         const tm_hang_gpu *move = tm_hang_find_gpu(&r->moves, m);
         if (move)
             tm_cell_set_int(&row[HR_ADVANCED], move->number);
@@ -307,8 +305,7 @@ static tm_status add_moves(tm_table *t, const reading *r, tm_error *err) {
         tm_cell *row = tm_table_add_row(t);
         if (!row)
             return tm_fail_memory(err);
-        if (rank >= 0)
-            tm_cell_set_int(&row[HM_RANK], rank);
+        tm_cell_set_known(&row[HM_RANK], rank);
         tm_cell_set_int(&row[HM_ADVANCED], v[i].number);
     }
     return TM_OK;
@@ -324,8 +321,7 @@ static tm_status add_rows(const tm_ras *ras, const reading *r, tm_tables *out, t
     TM_TRY(add_answer(ras, tm_tables_find(out, tm_hang_answer_def.name), (int64_t)r->world.n, &row,
                       err));
     tm_cell_set_int(&row[HA_COMPARED], r->compared);
-    if (r->apart_s >= 0)
-        tm_cell_set_int(&row[HA_APART], r->apart_s);
+    tm_cell_set_known(&row[HA_APART], r->apart_s);
     return TM_OK;
 }
 

@@ -314,8 +314,7 @@ static tm_status job_rank(const tm_rank_view *view, tm_tables *out, tm_error *er
         return tm_fail_memory(err);
     int64_t begin, end;
     tm_cell_set_int(&row[RANK], timeline->rank);
-    if (timeline->device >= 0)
-        tm_cell_set_int(&row[DEVICE], timeline->device);
+    tm_cell_set_known(&row[DEVICE], timeline->device);
     tm_cell_set_int(&row[EVENTS], (int64_t)timeline->n_events);
     if (tm_timeline_range(timeline, &begin, &end)) {
         /* The end is the aligned begin plus the recorded duration. This ignores the clock's

@@ -199,8 +199,7 @@ static tm_status add_steps(const tm_timeline *timeline, const tm_device_levels *
         tm_cell_set_int(&row[S_STEP], timeline->steps[i].number);
         tm_cell_set_int(&row[S_ALLOCATED], s->allocated_bytes);
         tm_cell_set_int(&row[S_PEAK], s->peak_bytes);
-        if (s->peak_reserved_bytes >= 0)
-            tm_cell_set_int(&row[S_RESERVED], s->peak_reserved_bytes);
+        tm_cell_set_known(&row[S_RESERVED], s->peak_reserved_bytes);
         tm_cell_set_int(&row[S_END], s->end_bytes);
         tm_cell_set_int(&row[S_GROWTH], growth);
         TM_TRY(tm_device_set_text(d->type, d->device, table, &row[S_DEVICE], err));

@@ -216,8 +216,7 @@ static tm_status add_row(const tm_rank_view *view, const sums *pass, int64_t n_p
     tm_cell_set_int(&row[M_TENSORS], pass->tensors);
     tm_cell_set_int(&row[M_PASSES], n_passes);
     tm_cell_set_bool(&row[M_SHARDED], t.sharded);
-    if (pass->bytes >= 0)
-        tm_cell_set_int(&row[M_BYTES], pass->bytes);
+    tm_cell_set_known(&row[M_BYTES], pass->bytes);
     if (!t.optimizer || t.several)
         return TM_OK;
     if (pass->bytes >= 0 && !t.sharded)

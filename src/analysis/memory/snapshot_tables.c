@@ -189,8 +189,7 @@ static tm_status add_timeline(const tm_memory_timeline *t, tm_table *table, tm_e
         tm_cell_set_int(&row[T_MOST], t->most_bytes[c]);
         tm_cell_set_int(&row[T_END], t->end_bytes[c]);
         tm_cell_set_int(&row[T_MOMENTS], t->moments);
-        if (t->peak_time_ns >= 0)
-            tm_cell_set_int(&row[T_TIME], t->peak_time_ns);
+        tm_cell_set_known(&row[T_TIME], t->peak_time_ns);
         TM_TRY(tm_table_set_text(table, &row[T_CATEGORY], words[c], err));
         TM_TRY(tm_table_set_text(table, &row[T_FILE], t->file, err));
     }

@@ -281,8 +281,7 @@ static tm_status add_ranks(const tm_replay_result *r, tm_tables *out, tm_error *
         tm_cell_set_int(&row[R_PATH], path);
         tm_cell_set_ratio(&row[R_SHARE], 1.0, path, r->total_ns);
         tm_cell_set_int(&row[R_NEAR], rank->slack.near_ns);
-        if (rank->slack.least_ns >= 0)
-            tm_cell_set_int(&row[R_SLACK], rank->slack.least_ns);
+        tm_cell_set_known(&row[R_SLACK], rank->slack.least_ns);
     }
     free(parts);
     return status;
@@ -463,10 +462,8 @@ static tm_status add_slacks(const tm_replay_result *r, tm_tables *out, tm_error 
         if (!row)
             return tm_fail_memory(err);
         tm_cell_set_int(&row[L_RANK], run->rank);
-        if (run->device >= 0)
-            tm_cell_set_int(&row[L_DEVICE], run->device);
-        if (run->stream >= 0)
-            tm_cell_set_int(&row[L_STREAM], run->stream);
+        tm_cell_set_known(&row[L_DEVICE], run->device);
+        tm_cell_set_known(&row[L_STREAM], run->stream);
         tm_cell_set_int(&row[L_BEGIN], tm_timebase_job(&r->base, run->begin_ns));
         tm_cell_set_int(&row[L_EVENTS], run->n);
         if (run->least_ns < INT64_MAX)

@@ -611,8 +611,7 @@ static tm_status add_item(const tm_replay_result *r, size_t i, tm_tables *out, t
     tm_cell_set_int(&row[I_MOST], mean(r, item->saved_most_ns));
     tm_cell_set_ratio(&row[I_SAVED_PCT], 100.0, item->saved_ns, r->total_ns);
     tm_cell_set_ratio(&row[I_HOURS], 24.0 * (double)r->n_ranks, item->saved_ns, r->total_ns);
-    if (item->next_rank >= 0)
-        tm_cell_set_int(&row[I_NEXT], item->next_rank);
+    tm_cell_set_known(&row[I_NEXT], item->next_rank);
     tm_cell_set_bool(&row[I_SURE], item_is_sure(r, item));
     return TM_OK;
 }

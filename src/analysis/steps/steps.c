@@ -124,8 +124,7 @@ static const tm_table_def kind_def = {
 static const tm_table_def *const defs[] = {&kind_def, &mark_def};
 
 static void set_known(tm_cell *cell, int64_t number) {
-    if (number >= 0)
-        tm_cell_set_int(cell, number);
+    tm_cell_set_known(cell, number);
 }
 
 static tm_status set_mark(tm_table *table, tm_cell *row, const tm_step_mark *mark, tm_error *err) {

@@ -183,8 +183,7 @@ static tm_status set_row(const tm_names *names, const tm_rank_rows *rows, tm_tab
     tm_cell_set_int(&row[RANKS], total.ranks);
     if (one[P_MEMBERS].value.i > 0)
         tm_cell_set_int(&row[MEMBERS], one[P_MEMBERS].value.i);
-    if (one[P_BYTES].value.i >= 0)
-        tm_cell_set_int(&row[BYTES], one[P_BYTES].value.i);
+    tm_cell_set_known(&row[BYTES], one[P_BYTES].value.i);
     tm_cell_set_int(&row[COUNT], tm_over_ranks_sum(rows, P_COUNT));
     tm_cell_set_int(&row[TOTAL], total.sum);
     if (tm_over_ranks_sum(rows, P_WAITS) > 0)
