@@ -129,9 +129,7 @@ tm_status tm_aligner_compare(tm_aligner *a, const tm_clock_compared *how, tm_err
         status = tm_mpi_everywhere(a->comm, &sums, &a->lates, err);
     if (status == TM_OK && a->lates.n > 1)
         qsort(a->lates.data, a->lates.n, a->lates.size, by_late_rank);
-    tm_vec_free(&own);
-    tm_vec_free(&here);
-    tm_vec_free(&sums);
+    TM_VECS_FREE(&own, &here, &sums);
     return status;
 }
 

@@ -296,9 +296,7 @@ static tm_status bring_together(MPI_Comm comm, const tm_hang_notes *notes, tm_ve
     }
     if (status == TM_OK)
         tm_hang_forms_keep_mixed(mixed);
-    tm_vec_free(&own);
-    tm_vec_free(&forms);
-    tm_vec_free(&owned);
+    TM_VECS_FREE(&own, &forms, &owned);
     return status;
 }
 

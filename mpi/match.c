@@ -69,9 +69,7 @@ static tm_status compare_sequences(matcher *m, tm_match_input *input, tm_error *
     }
     if (status == TM_OK)
         status = tm_mpi_agree(m->comm, tm_match_drop(input, answers.data, answers.n, err), err);
-    tm_vec_free(&here);
-    tm_vec_free(&answers);
-    tm_vec_free(&ends);
+    TM_VECS_FREE(&here, &answers, &ends);
     return status;
 }
 
@@ -238,15 +236,8 @@ tm_status tm_mpi_match(MPI_Comm comm, const tm_match_options *options, tm_timeli
 }
 
 void tm_collectives_free(tm_collectives *collectives) {
-    tm_vec_free(&collectives->records);
-    tm_vec_free(&collectives->instances);
-    tm_vec_free(&collectives->values);
-    tm_vec_free(&collectives->worst);
-    tm_vec_free(&collectives->exposed);
-    tm_vec_free(&collectives->pairs);
-    tm_vec_free(&collectives->left_out);
-    tm_vec_free(&collectives->costs);
-    tm_vec_free(&collectives->members);
-    tm_vec_free(&collectives->stages);
-    tm_vec_free(&collectives->own_times);
+    TM_VECS_FREE(&collectives->records, &collectives->instances, &collectives->values,
+                 &collectives->worst, &collectives->exposed, &collectives->pairs,
+                 &collectives->left_out, &collectives->costs, &collectives->members,
+                 &collectives->stages, &collectives->own_times);
 }

@@ -141,8 +141,6 @@ tm_status tm_mpi_opening(MPI_Comm comm, tm_timeline *timelines, size_t n,
         if (k < n && timelines[k].rank == member->rank)
             open_at(&timelines[k], member);
     }
-    tm_vec_free(&recordings);
-    tm_vec_free(&own);
-    tm_vec_free(&all);
+    TM_VECS_FREE(&recordings, &own, &all);
     return status;
 }

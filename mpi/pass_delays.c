@@ -137,9 +137,7 @@ static tm_status pass(propagation *p, tm_error *err) {
         tm_delay_settle(&p->flow.costs);
         status = tm_mpi_agree(p->comm, status, err);
     }
-    tm_vec_free(&pending_costs);
-    tm_vec_free(&cost_shares);
-    tm_vec_free(&here);
+    TM_VECS_FREE(&pending_costs, &cost_shares, &here);
     return status;
 }
 
@@ -177,9 +175,7 @@ static tm_status find_stages(MPI_Comm comm, tm_collectives *collectives, tm_erro
         status = tm_vec_append(stages, bytes, size / stages->size) ? TM_OK : tm_fail_memory(err);
     if (status == TM_OK && bytes != found.data)
         free(bytes);
-    tm_vec_free(&own);
-    tm_vec_free(&all);
-    tm_vec_free(&found);
+    TM_VECS_FREE(&own, &all, &found);
     return tm_mpi_agree(comm, status, err);
 }
 
@@ -220,8 +216,6 @@ tm_status tm_mpi_delay(MPI_Comm comm, const tm_timeline *timelines, size_t n,
     tm_status status = propagate(&p, err);
     tm_rank_waits_free(&p.held);
     free(p.fractions);
-    tm_vec_free(&p.participants);
-    tm_vec_free(&p.flow.pending_costs);
-    tm_vec_free(&p.flow.costs);
+    TM_VECS_FREE(&p.participants, &p.flow.pending_costs, &p.flow.costs);
     return status;
 }

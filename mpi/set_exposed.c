@@ -65,9 +65,7 @@ static tm_status set_records(MPI_Comm comm, const tm_timeline *timelines, size_t
     for (size_t i = 0; i < back.n && status == TM_OK; i++)
         ((tm_comm_record *)collectives->records.data)[answered[i].record].exposed_ns =
             answered[i].exposed_ns;
-    tm_vec_free(&out);
-    tm_vec_free(&here);
-    tm_vec_free(&back);
+    TM_VECS_FREE(&out, &here, &back);
     return status;
 }
 

@@ -50,9 +50,7 @@ static tm_status send_answers(MPI_Comm comm, bool wants_pairs, tm_timeline *time
         tm_answers_set(timelines, n, (const tm_answer_reply *)here.data + i);
     if (status == TM_OK)
         status = tm_mpi_shuffle(comm, &pairs, pair_owner, &out->pairs, err);
-    tm_vec_free(&replies);
-    tm_vec_free(&here);
-    tm_vec_free(&pairs);
+    TM_VECS_FREE(&replies, &here, &pairs);
     return status;
 }
 

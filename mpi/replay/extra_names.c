@@ -138,9 +138,7 @@ static tm_status ask_peers(const tm_replay_ranks *r, const tm_vec *sums, const t
         status = tm_mpi_agree(r->comm, tm_peers_compare(&there, &rows, &others, err), err);
     if (status == TM_OK)
         status = tm_mpi_shuffle(r->comm, &others, tm_replay_others_origin, back, err);
-    tm_vec_free(&own);
-    tm_vec_free(&there);
-    tm_vec_free(&others);
+    TM_VECS_FREE(&own, &there, &others);
     return status;
 }
 
@@ -269,9 +267,6 @@ tm_status tm_mpi_extras(tm_replay_ranks *r, tm_error *err) {
     }
     if (status == TM_OK && any)
         status = send_rows(r, &ranks, err);
-    tm_vec_free(&ranks);
-    tm_vec_free(&sums);
-    tm_vec_free(&roles);
-    tm_vec_free(&others);
+    TM_VECS_FREE(&ranks, &sums, &roles, &others);
     return status;
 }

@@ -353,9 +353,7 @@ static tm_status compare_slice(tm_replay_ranks *r, const tm_peer_slice *slice, t
     bool ok = back.n == 0 || tm_vec_append(&places->others, back.data, back.n);
     if (status == TM_OK)
         status = tm_mpi_agree(r->comm, ok ? TM_OK : tm_fail_memory(err), err);
-    tm_vec_free(&peers);
-    tm_vec_free(&others);
-    tm_vec_free(&back);
+    TM_VECS_FREE(&peers, &others, &back);
     return status;
 }
 
@@ -655,10 +653,7 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);
     tm_timebase_free(&ranks->base);
-    tm_vec_free(&ranks->participants);
-    tm_vec_free(&ranks->facts);
-    tm_vec_free(&ranks->host_times);
-    tm_vec_free(&ranks->at_once);
+    TM_VECS_FREE(&ranks->participants, &ranks->facts, &ranks->host_times, &ranks->at_once);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);

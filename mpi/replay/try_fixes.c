@@ -532,9 +532,7 @@ tm_status tm_mpi_whatif(const tm_replay_ranks *ranks, const tm_scenario *scenari
     tm_fixer_free(&w.fixer);
     tm_mpi_changes_free(&w.trying);
     tm_replay_free(&w.job);
-    tm_vec_free(&w.trials);
-    tm_vec_free(&w.members);
-    tm_vec_free(&w.more.changes);
+    TM_VECS_FREE(&w.trials, &w.members, &w.more.changes);
     tm_mpi_split_free(&w.split);
     tm_scaled_free(&w.scaled);
     tm_vec_free(&w.best);

@@ -40,6 +40,11 @@ void tm_vec_free(tm_vec *vec) {
     *vec = (tm_vec){.size = vec->size};
 }
 
+void tm_vecs_free(tm_vec *const *vecs, size_t n) {
+    for (size_t i = 0; i < n; i++)
+        tm_vec_free(vecs[i]);
+}
+
 void *tm_vec_append_any(tm_vec *vec, const void *from, size_t n) {
     if (n > SIZE_MAX - 1 - vec->n || !tm_vec_reserve(vec, vec->n + (n ? n : 1)))
         return NULL;

@@ -26,6 +26,13 @@ void tm_vec_trim(tm_vec *vec);
 /** Frees the elements and leaves an empty vector of the same element size. */
 void tm_vec_free(tm_vec *vec);
 
+/** Frees several vectors: TM_VECS_FREE(&a, &b). */
+#define TM_VECS_FREE(...)                                                                          \
+    tm_vecs_free((tm_vec *[]){__VA_ARGS__}, sizeof(tm_vec *[]){__VA_ARGS__} / sizeof(tm_vec *))
+
+/** The function of TM_VECS_FREE. */
+void tm_vecs_free(tm_vec *const *vecs, size_t n);
+
 /** Appends one uninitialised element and returns it, or NULL when out of memory. */
 static inline void *tm_vec_push(tm_vec *vec) {
     if (vec->n == vec->cap && !tm_vec_reserve(vec, vec->n + 1))

@@ -55,11 +55,7 @@ void tm_network_init(tm_network *w) {
 void tm_network_free(tm_network *w) {
     free_plan(w);
     free(w->component);
-    tm_vec_free(&w->keys);
-    tm_vec_free(&w->members);
-    tm_vec_free(&w->sets);
-    tm_vec_free(&w->links);
-    tm_vec_free(&w->roots);
+    TM_VECS_FREE(&w->keys, &w->members, &w->sets, &w->links, &w->roots);
     tm_keys_free(&w->known_sets);
     tm_keys_free(&w->known_links);
     tm_network_init(w);

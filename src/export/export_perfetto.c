@@ -236,9 +236,7 @@ static tm_status end(tm_export *x, tm_error *err) {
 static void destroy(tm_export *x) {
     tm_perfetto *p = x->state;
     tm_perfetto_pack_end(p);
-    tm_vec_free(&p->block.bytes);
-    tm_vec_free(&p->counters);
-    tm_vec_free(&p->text.bytes);
+    TM_VECS_FREE(&p->block.bytes, &p->counters, &p->text.bytes);
     tm_nest_free(&p->nest);
     free(p->interned);
     tm_export_scan_free(&p->scan);

@@ -87,9 +87,7 @@ tm_status tm_export_look(tm_export_scan *scan, const tm_export *x, const tm_time
 }
 
 void tm_export_scan_free(tm_export_scan *scan) {
-    tm_vec_free(&scan->launches);
-    tm_vec_free(&scan->begins);
-    tm_vec_free(&scan->taken);
+    TM_VECS_FREE(&scan->launches, &scan->begins, &scan->taken);
 }
 
 bool tm_export_takes(const tm_export_scan *scan, uint32_t row) {

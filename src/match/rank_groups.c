@@ -90,10 +90,7 @@ void tm_group_finder_destroy(tm_group_finder *finder) {
     leave_rank(finder);
     tm_keys_free(&finder->set_keys);
     tm_keys_free(&finder->group_keys);
-    tm_vec_free(&finder->sets);
-    tm_vec_free(&finder->groups);
-    tm_vec_free(&finder->known);
-    tm_vec_free(&finder->configs);
+    TM_VECS_FREE(&finder->sets, &finder->groups, &finder->known, &finder->configs);
     free(finder);
 }
 

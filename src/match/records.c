@@ -50,12 +50,8 @@ void tm_match_input_init(tm_match_input *input) {
 }
 
 void tm_match_input_free(tm_match_input *input) {
-    tm_vec_free(&input->records);
-    tm_vec_free(&input->sequences);
-    tm_vec_free(&input->ends);
-    tm_vec_free(&input->loose);
-    tm_vec_free(&input->bare);
-    tm_vec_free(&input->left_out);
+    TM_VECS_FREE(&input->records, &input->sequences, &input->ends, &input->loose, &input->bare,
+                 &input->left_out);
     tm_group_finder_destroy(input->groups);
 }
 

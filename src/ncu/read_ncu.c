@@ -72,9 +72,7 @@ void tm_ncu_destroy(tm_ncu *ncu) {
         return;
     tm_names_destroy(ncu->names);
     tm_names_destroy(ncu->keys);
-    tm_vec_free(&ncu->launches);
-    tm_vec_free(&ncu->values);
-    tm_vec_free(&ncu->scratch);
+    TM_VECS_FREE(&ncu->launches, &ncu->values, &ncu->scratch);
     tm_ncu_pages_free(&ncu->pages);
     free(ncu);
 }

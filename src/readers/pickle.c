@@ -558,10 +558,7 @@ tm_status tm_pickle_read(tm_source *source, tm_pickle *out, tm_error *err) {
 }
 
 void tm_pickle_free(tm_pickle *pickle) {
-    tm_vec_free(&pickle->containers);
-    tm_vec_free(&pickle->items);
-    tm_vec_free(&pickle->stack);
-    tm_vec_free(&pickle->memo);
+    TM_VECS_FREE(&pickle->containers, &pickle->items, &pickle->stack, &pickle->memo);
     tm_names_destroy(pickle->texts);
     pickle->texts = NULL;
 }

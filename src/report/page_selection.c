@@ -329,10 +329,8 @@ tm_status tm_page_selection_make(const tm_store *store, const tm_tables *tables,
 }
 
 void tm_page_selection_free(tm_page_selection *selection) {
-    tm_vec_free(&selection->ranks.kept);
-    tm_vec_free(&selection->ranks.cells);
-    tm_vec_free(&selection->steps.kept);
-    tm_vec_free(&selection->steps.cells);
+    TM_VECS_FREE(&selection->ranks.kept, &selection->ranks.cells, &selection->steps.kept,
+                 &selection->steps.cells);
 }
 
 bool tm_page_is_part(const tm_page_kept *kept) {

@@ -13,9 +13,7 @@ static void init_encoding(tm_event_encoding *encoding) {
 
 static void free_encoding(tm_event_encoding *encoding) {
     tm_bytes_free(&encoding->bytes);
-    tm_vec_free(&encoding->gaps);
-    tm_vec_free(&encoding->names);
-    tm_vec_free(&encoding->ends);
+    TM_VECS_FREE(&encoding->gaps, &encoding->names, &encoding->ends);
 }
 
 void tm_event_encoding_put(const tm_event_encoding *encoding, size_t i, tm_dictionary *dictionary,
@@ -68,9 +66,7 @@ tm_event_writer tm_event_writer_make(void) {
 }
 
 void tm_event_writer_free(tm_event_writer *writer) {
-    tm_vec_free(&writer->rows);
-    tm_vec_free(&writer->begins);
-    tm_vec_free(&writer->shown);
+    TM_VECS_FREE(&writer->rows, &writer->begins, &writer->shown);
 }
 
 static uint8_t host_kind(uint8_t category) {

@@ -58,9 +58,7 @@ void tm_plan_init(tm_plan *plan, bool steps) {
 }
 
 void tm_plan_free(tm_plan *plan) {
-    tm_vec_free(&plan->cards);
-    tm_vec_free(&plan->parts);
-    tm_vec_free(&plan->spans);
+    TM_VECS_FREE(&plan->cards, &plan->parts, &plan->spans);
 }
 
 static tm_plan_part *parts_of(const tm_plan *plan, const tm_card *card) {

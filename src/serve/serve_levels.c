@@ -137,10 +137,7 @@ void tm_serve_levels_close(tm_serve_levels *l) {
     tm_store_close_column(l->begin);
     tm_store_close_column(l->busy);
     free(l->first_run);
-    tm_vec_free(&l->runs);
-    tm_vec_free(&l->marks);
-    tm_vec_free(&l->begins);
-    tm_vec_free(&l->busies);
+    TM_VECS_FREE(&l->runs, &l->marks, &l->begins, &l->busies);
     free(l);
 }
 

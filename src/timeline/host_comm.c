@@ -363,11 +363,7 @@ bool tm_timeline_add_hidden(const tm_timeline *timeline, const tm_intervals *com
         tm_vec_free(compute);
         *compute = all;
     }
-    tm_vec_free(&operations);
-    tm_vec_free(&asking);
-    tm_vec_free(&active);
-    tm_vec_free(&waits);
-    tm_vec_free(&hidden);
+    TM_VECS_FREE(&operations, &asking, &active, &waits, &hidden);
     return ok;
 }
 

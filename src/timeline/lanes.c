@@ -68,10 +68,7 @@ tm_status tm_lanes_make(const tm_timeline *timeline, const tm_event_rows *rows, 
               tm_intervals_subtract(&rest, &u.transfer, &out->kinds[TM_LANE_UNMATCHED]);
     out->kinds[TM_LANE_COMPUTE] = u.compute;
     out->kinds[TM_LANE_TRANSFER] = u.transfer;
-    tm_vec_free(&u.copies);
-    tm_vec_free(&u.communication);
-    tm_vec_free(&u.wait);
-    tm_vec_free(&rest);
+    TM_VECS_FREE(&u.copies, &u.communication, &u.wait, &rest);
     return ok || status != TM_OK ? status : tm_fail_memory(err);
 }
 

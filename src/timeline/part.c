@@ -30,10 +30,7 @@ void tm_part_init(tm_part *part, tm_trace *trace) {
 }
 
 void tm_part_free(tm_part *part) {
-    tm_vec_free(&part->labels);
-    tm_vec_free(&part->metadata);
-    tm_vec_free(&part->marks);
-    tm_vec_free(&part->flows);
+    TM_VECS_FREE(&part->labels, &part->metadata, &part->marks, &part->flows);
 }
 
 /* What a part contains depends on the reader's state at its start. Between two events of

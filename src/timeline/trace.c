@@ -130,12 +130,8 @@ void tm_trace_trim(tm_trace *trace) {
 }
 
 void tm_trace_free(tm_trace *trace) {
-    tm_vec_free(&trace->events);
-    tm_vec_free(&trace->tracks);
-    tm_vec_free(&trace->track_slots);
-    tm_vec_free(&trace->communicators);
-    tm_vec_free(&trace->handovers);
-    tm_vec_free(&trace->lists);
+    TM_VECS_FREE(&trace->events, &trace->tracks, &trace->track_slots, &trace->communicators,
+                 &trace->handovers, &trace->lists);
     tm_keys_free(&trace->shapes);
     for (int i = 0; i < TM_N_ATTRS; i++)
         tm_vec_free(&trace->attrs[i]);

@@ -323,7 +323,5 @@ bool tm_hang_find_causes(tm_hang_world *w, tm_hang_causes *out) {
 }
 
 void tm_hang_causes_free(tm_hang_causes *c) {
-    tm_vec_free(&c->culprits);
-    tm_vec_free(&c->also);
-    tm_vec_free(&c->besides);
+    TM_VECS_FREE(&c->culprits, &c->also, &c->besides);
 }

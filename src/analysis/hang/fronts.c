@@ -188,11 +188,7 @@ static tm_hang_front new_front(size_t group, int64_t seq) {
 }
 
 static void free_front(tm_hang_front *f) {
-    tm_vec_free(&f->came);
-    tm_vec_free(&f->waiting);
-    tm_vec_free(&f->absent);
-    tm_vec_free(&f->no_dump);
-    tm_vec_free(&f->perhaps);
+    TM_VECS_FREE(&f->came, &f->waiting, &f->absent, &f->no_dump, &f->perhaps);
 }
 
 void tm_hang_world_free(tm_hang_world *w) {

@@ -99,12 +99,7 @@ void tm_hang_notes_destroy(tm_hang_notes *n) {
     if (!n)
         return;
     tm_names_destroy(n->texts);
-    tm_vec_free(&n->dumps);
-    tm_vec_free(&n->progress);
-    tm_vec_free(&n->kept);
-    tm_vec_free(&n->groups);
-    tm_vec_free(&n->forms);
-    tm_vec_free(&n->form_texts);
+    TM_VECS_FREE(&n->dumps, &n->progress, &n->kept, &n->groups, &n->forms, &n->form_texts);
     tm_keys_free(&n->form_keys);
     tm_keys_free(&n->group_keys);
     tm_vec_free(&n->progress_of);

@@ -504,10 +504,7 @@ static tm_status compare_groups(const tm_job *job, tm_tables *out, tm_error *err
         tm_vec_free(&lists[i].ranks);
     tm_keys_free(&g.keys);
     tm_keys_free(&g.contents);
-    tm_vec_free(&g.lists);
-    tm_vec_free(&g.same);
-    tm_vec_free(&g.first);
-    tm_vec_free(&g.rows);
+    TM_VECS_FREE(&g.lists, &g.same, &g.first, &g.rows);
     return status;
 }
 

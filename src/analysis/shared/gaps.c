@@ -269,8 +269,5 @@ tm_status tm_gaps_find(const tm_rank_view *view, tm_gaps *out, tm_error *err) {
 }
 
 void tm_gaps_free(tm_gaps *gaps) {
-    tm_vec_free(&gaps->gaps);
-    tm_vec_free(&gaps->input);
-    tm_vec_free(&gaps->comm);
-    tm_vec_free(&gaps->allocation);
+    TM_VECS_FREE(&gaps->gaps, &gaps->input, &gaps->comm, &gaps->allocation);
 }

@@ -112,12 +112,8 @@ tm_status tm_host_time_find(const tm_timeline *timeline, struct tm_call_kinds *c
 }
 
 void tm_host_time_free(tm_host_time *host) {
-    tm_vec_free(&host->input);
-    tm_vec_free(&host->communication);
-    tm_vec_free(&host->any_communication);
-    tm_vec_free(&host->sync);
-    tm_vec_free(&host->may_sync);
-    tm_vec_free(&host->waits);
+    TM_VECS_FREE(&host->input, &host->communication, &host->any_communication, &host->sync,
+                 &host->may_sync, &host->waits);
     free(host->threads);
     host->threads = NULL;
 }

@@ -508,9 +508,7 @@ tm_status tm_lost_find(const tm_rank_view *view, tm_lost *out, tm_error *err) {
     out->known = out->launches > 0;
     free(s.ran);
     free(s.step_kernels);
-    tm_vec_free(&s.calls);
-    tm_vec_free(&s.unlinked);
-    tm_vec_free(&s.others);
+    TM_VECS_FREE(&s.calls, &s.unlinked, &s.others);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

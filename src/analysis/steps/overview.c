@@ -229,12 +229,7 @@ static void open_sets(part_sets *s, const tm_rank_view *view) {
 }
 
 static void close_sets(part_sets *s) {
-    tm_vec_free(&s->comm);
-    tm_vec_free(&s->copies);
-    tm_vec_free(&s->sets);
-    tm_vec_free(&s->steps);
-    tm_vec_free(&s->up_to[0]);
-    tm_vec_free(&s->up_to[1]);
+    TM_VECS_FREE(&s->comm, &s->copies, &s->sets, &s->steps, &s->up_to[0], &s->up_to[1]);
 }
 
 /* Separates copies from memory sets, because tm_busy has both in one set. */

@@ -287,11 +287,7 @@ tm_status tm_phase_time_find(const tm_rank_view *view, tm_phase_time *out, tm_er
     for (int p = 0; p < TM_N_PHASES; p++)
         out->host[p] = out->gpu[p] = TM_INTERVALS();
     bool ok = collect(&raw) && split_host(&raw, out) && split_gpu(view, out);
-    tm_vec_free(&raw.optimizer);
-    tm_vec_free(&raw.updates);
-    tm_vec_free(&raw.backward);
-    tm_vec_free(&raw.calls);
-    tm_vec_free(&raw.marks);
+    TM_VECS_FREE(&raw.optimizer, &raw.updates, &raw.backward, &raw.calls, &raw.marks);
     return ok ? TM_OK : tm_fail_memory(err);
 }
 

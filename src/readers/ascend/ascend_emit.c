@@ -34,11 +34,8 @@ void tm_ascend_emitter_init(tm_ascend_emitter *emitter, tm_part *part, tm_names 
 }
 
 void tm_ascend_emitter_free(tm_ascend_emitter *emitter) {
-    tm_vec_free(&emitter->scratch);
-    tm_vec_free(&emitter->processes);
-    tm_vec_free(&emitter->unsure);
-    tm_vec_free(&emitter->carrying);
-    tm_vec_free(&emitter->mesh);
+    TM_VECS_FREE(&emitter->scratch, &emitter->processes, &emitter->unsure, &emitter->carrying,
+                 &emitter->mesh);
     tm_ascend_flows_free(&emitter->flows);
 }
 

@@ -386,10 +386,7 @@ tm_status tm_ascend_flows_link(const tm_ascend_flows *flows, tm_trace *trace, tm
     for (int arrow = 0; arrow < TM_ASCEND_N_ARROWS && ok; arrow++)
         ok = follow(&l, (tm_ascend_arrow)arrow);
     ok = ok && set_launches(&l, names);
-    tm_vec_free(&l.calls);
-    tm_vec_free(&l.devices);
-    tm_vec_free(&l.launched);
-    tm_vec_free(&l.starts);
+    TM_VECS_FREE(&l.calls, &l.devices, &l.launched, &l.starts);
     tm_reach_free(&l.ends);
     tm_reach_free(&l.takers);
     return ok ? TM_OK : tm_fail_memory(err);

@@ -67,10 +67,7 @@ bool tm_ascend_overlap_of(const tm_trace *trace, tm_ascend_overlap *out) {
                 busy[all.n - 1].end_ns - busy[0].begin_ns - tm_intervals_length(&all);
         }
     }
-    tm_vec_free(&compute);
-    tm_vec_free(&communication);
-    tm_vec_free(&exposed);
-    tm_vec_free(&all);
+    TM_VECS_FREE(&compute, &communication, &exposed, &all);
     return ok;
 }
 

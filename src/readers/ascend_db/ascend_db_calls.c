@@ -19,9 +19,7 @@ void tm_ascend_db_calls_init(tm_ascend_db *d) {
 }
 
 void tm_ascend_db_calls_free(tm_ascend_db *d) {
-    tm_vec_free(&d->connections);
-    tm_vec_free(&d->stacks);
-    tm_vec_free(&d->scratch);
+    TM_VECS_FREE(&d->connections, &d->stacks, &d->scratch);
 }
 
 TM_ORDER_BY(by_id, entry, id, value);

@@ -40,10 +40,7 @@ void tm_ascend_db_tasks_init(tm_ascend_db *d) {
 }
 
 void tm_ascend_db_tasks_free(tm_ascend_db *d) {
-    tm_vec_free(&d->infos);
-    tm_vec_free(&d->copies);
-    tm_vec_free(&d->types);
-    tm_vec_free(&d->mesh);
+    TM_VECS_FREE(&d->infos, &d->copies, &d->types, &d->mesh);
 }
 
 static tm_status add_info(tm_ascend_db *d, sqlite3_value **values, tm_ascend_work work,

@@ -115,14 +115,8 @@ void tm_flight_destroy(tm_flight *f) {
     if (!f)
         return;
     tm_pickle_free(&f->values);
-    tm_vec_free(&f->groups);
-    tm_vec_free(&f->ranks);
-    tm_vec_free(&f->calls);
-    tm_vec_free(&f->texts);
-    tm_vec_free(&f->layout.keys);
-    tm_vec_free(&f->list.text);
-    tm_vec_free(&f->list.ranks);
-    tm_vec_free(&f->ops);
+    TM_VECS_FREE(&f->groups, &f->ranks, &f->calls, &f->texts, &f->layout.keys, &f->list.text,
+                 &f->list.ranks, &f->ops);
     free(f);
 }
 

@@ -350,9 +350,7 @@ tm_status tm_kineto_judge_devices(tm_part *whole, tm_names *names, tm_error *err
         .unknown = TM_VEC(seen),
     };
     tm_status status = judge_all(&j) ? TM_OK : tm_fail_memory(err);
-    tm_vec_free(&j.pending);
-    tm_vec_free(&j.processes);
-    tm_vec_free(&j.unknown);
+    TM_VECS_FREE(&j.pending, &j.processes, &j.unknown);
     tm_kineto_flows_free(&j.flows);
     return status;
 }

@@ -526,9 +526,6 @@ tm_status tm_kineto_finish_host(tm_part *whole, tm_names *names, tm_error *err) 
     group *groups = f.groups.data;
     for (size_t i = 0; i < f.groups.n; i++)
         tm_vec_free(&groups[i].list.ranks);
-    tm_vec_free(&f.asked);
-    tm_vec_free(&f.operations);
-    tm_vec_free(&f.groups);
-    tm_vec_free(&f.workers);
+    TM_VECS_FREE(&f.asked, &f.operations, &f.groups, &f.workers);
     return ok ? TM_OK : tm_fail_memory(err);
 }

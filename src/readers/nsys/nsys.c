@@ -29,16 +29,8 @@ tm_status tm_nsys_emitter_init(tm_nsys_emitter *e, tm_error *err) {
 
 void tm_nsys_emitter_free(tm_nsys_emitter *e) {
     sqlite3_finalize(e->find_text);
-    tm_vec_free(&e->texts);
-    tm_vec_free(&e->scratch);
-    tm_vec_free(&e->domains);
-    tm_vec_free(&e->fields);
-    tm_vec_free(&e->ranges);
-    tm_vec_free(&e->records);
-    tm_vec_free(&e->chains);
-    tm_vec_free(&e->switchings);
-    tm_vec_free(&e->mpi_rows);
-    tm_vec_free(&e->block_bytes);
+    TM_VECS_FREE(&e->texts, &e->scratch, &e->domains, &e->fields, &e->ranges, &e->records,
+                 &e->chains, &e->switchings, &e->mpi_rows, &e->block_bytes);
     tm_keys_free(&e->blocks);
 }
 

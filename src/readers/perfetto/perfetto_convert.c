@@ -336,9 +336,7 @@ void tm_pf_convert_close(tm_pf_convert *c) {
     tm_pf_tracks_free(&c->tracks);
     tm_arena_free(&c->texts);
     tm_pf_writer_free(&c->writer);
-    tm_vec_free(&c->edges);
-    tm_vec_free(&c->durations);
-    tm_vec_free(&c->text);
+    TM_VECS_FREE(&c->edges, &c->durations, &c->text);
     free(c);
 }
 

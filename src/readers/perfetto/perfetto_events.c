@@ -91,9 +91,7 @@ uint32_t tm_pf_event_type(const tm_pf_event *event) {
 }
 
 void tm_pf_writer_free(tm_pf_writer *writer) {
-    tm_vec_free(&writer->name);
-    tm_vec_free(&writer->category);
-    tm_vec_free(&writer->scratch);
+    TM_VECS_FREE(&writer->name, &writer->category, &writer->scratch);
 }
 
 /* Ends the counter event that is open. Its series are values from several tracks, which were

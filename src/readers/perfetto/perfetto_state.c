@@ -44,9 +44,7 @@ void tm_pf_state_free(tm_pf_state *state) {
     tm_vec_free(&state->entries);
     tm_arena_free(&state->arena);
     tm_keys_free(&state->counting);
-    tm_vec_free(&state->counted);
-    tm_vec_free(&state->offsets);
-    tm_vec_free(&state->scratch);
+    TM_VECS_FREE(&state->counted, &state->offsets, &state->scratch);
 }
 
 static tm_pf_sequence *sequence_of(tm_pf_state *state, uint32_t id) {

@@ -37,9 +37,7 @@ void tm_ras_destroy(tm_ras *r) {
     if (!r)
         return;
     tm_pickle_free(&r->values);
-    tm_vec_free(&r->comms);
-    tm_vec_free(&r->members);
-    tm_vec_free(&r->counts);
+    TM_VECS_FREE(&r->comms, &r->members, &r->counts);
     free(r);
 }
 

@@ -52,12 +52,8 @@ void tm_rocprof_tables_init(tm_rocprof_tables *t) {
 }
 
 void tm_rocprof_tables_free(tm_rocprof_tables *t) {
-    tm_vec_free(&t->texts);
-    tm_vec_free(&t->agents);
-    tm_vec_free(&t->kinds);
-    tm_vec_free(&t->operations);
-    tm_vec_free(&t->kernels.entries);
-    tm_vec_free(&t->markers.entries);
+    TM_VECS_FREE(&t->texts, &t->agents, &t->kinds, &t->operations, &t->kernels.entries,
+                 &t->markers.entries);
 }
 
 void tm_rocprof_tables_clear(tm_rocprof_tables *t) {

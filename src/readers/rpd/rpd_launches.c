@@ -9,9 +9,7 @@ void tm_rpd_launches_init(tm_rpd_launches *l) {
 }
 
 void tm_rpd_launches_free(tm_rpd_launches *l) {
-    tm_vec_free(&l->launches);
-    tm_vec_free(&l->calls);
-    tm_vec_free(&l->descriptions);
+    TM_VECS_FREE(&l->launches, &l->calls, &l->descriptions);
 }
 
 static tm_status each_launch(void *context, sqlite3_value **values, tm_error *err) {

@@ -21,9 +21,7 @@ void tm_snapshots_destroy(tm_snapshots *snapshots) {
     if (!snapshots)
         return;
     tm_names_destroy(snapshots->texts);
-    tm_vec_free(&snapshots->devices);
-    tm_vec_free(&snapshots->sites);
-    tm_vec_free(&snapshots->timelines);
+    TM_VECS_FREE(&snapshots->devices, &snapshots->sites, &snapshots->timelines);
     free(snapshots);
 }
 

@@ -206,8 +206,6 @@ bool tm_viewer_programs_write(tm_viewer_programs *programs, const tm_names *text
                              &plane);
     }
     ok = ok && tm_viewer_add_bytes(out, SPACE_PLANE, plane.data, plane.n);
-    tm_vec_free(&message);
-    tm_vec_free(&scratch);
-    tm_vec_free(&plane);
+    TM_VECS_FREE(&message, &scratch, &plane);
     return ok;
 }

@@ -29,9 +29,7 @@ void tm_viewer_space_free(tm_viewer_space *space) {
     for (size_t i = 0; i < space->lines.n; i++)
         tm_vec_free(&((tm_viewer_line *)space->lines.data + i)->events);
     tm_names_destroy(space->texts);
-    tm_vec_free(&space->planes);
-    tm_vec_free(&space->lines);
-    tm_vec_free(&space->stats);
+    TM_VECS_FREE(&space->planes, &space->lines, &space->stats);
 }
 
 tm_viewer_plane *tm_viewer_plane_of(tm_viewer_space *space, int64_t process) {

@@ -148,9 +148,7 @@ static tm_status xplane_read_unit(tm_source *source, const tm_unit *unit, tm_nam
     if (status == TM_OK)
         status = read_space(&r, unit, tm_source_path(source), err);
     tm_space_close(&r.space);
-    tm_vec_free(&r.devices);
-    tm_vec_free(&r.scratch);
-    tm_vec_free(&r.allocators);
+    TM_VECS_FREE(&r.devices, &r.scratch, &r.allocators);
     return status;
 }
 

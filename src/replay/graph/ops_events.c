@@ -8,9 +8,7 @@
 #include "timeline/metadata.h"
 
 void tm_ops_input_free(tm_ops_input *input) {
-    tm_vec_free(&input->parts);
-    tm_vec_free(&input->edges);
-    tm_vec_free(&input->ends);
+    TM_VECS_FREE(&input->parts, &input->edges, &input->ends);
 }
 
 /* Returns the number after a key in the metadata; -1 if the key is absent. */

@@ -316,10 +316,7 @@ tm_status tm_ops_graph(const tm_ops_input *input, const tm_ops_times *ideal, tm_
         add_all(&m, followed);
         finish(&m);
     }
-    tm_vec_free(&m.ns);
-    tm_vec_free(&m.event);
-    tm_vec_free(&m.first);
-    tm_vec_free(&m.edges);
+    TM_VECS_FREE(&m.ns, &m.event, &m.first, &m.edges);
     free(m.end_node);
     free(m.arrived);
     free(m.participant_of);

@@ -425,11 +425,8 @@ bool tm_graph_input_take(tm_graph_input *input, const tm_timeline *timeline,
 }
 
 void tm_graph_input_free(tm_graph_input *input) {
-    tm_vec_free(&input->events);
-    tm_vec_free(&input->calls);
-    tm_vec_free(&input->stream_waits);
-    tm_vec_free(&input->spans);
-    tm_vec_free(&input->counts);
+    TM_VECS_FREE(&input->events, &input->calls, &input->stream_waits, &input->spans,
+                 &input->counts);
 }
 
 uint64_t tm_graph_input_position(const tm_timeline *timeline, uint32_t row, uint32_t nth) {

@@ -6,11 +6,7 @@
 #include "batch_loops.h"
 
 void tm_reduce_room_free(tm_reduce_room *room) {
-    tm_vec_free(&room->boundaries);
-    tm_vec_free(&room->from);
-    tm_vec_free(&room->ns);
-    tm_vec_free(&room->alive);
-    tm_vec_free(&room->implied);
+    TM_VECS_FREE(&room->boundaries, &room->from, &room->ns, &room->alive, &room->implied);
 }
 
 void tm_batch_workspace_free(tm_batch_workspace *workspace) {

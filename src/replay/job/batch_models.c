@@ -41,10 +41,7 @@ typedef struct extra_edge {
 
 /* Frees what is needed only while batches are made. */
 static void free_making(tm_model *model) {
-    tm_vec_free(&model->loose);
-    tm_vec_free(&model->edges);
-    tm_vec_free(&model->transfers);
-    tm_vec_free(&model->extra);
+    TM_VECS_FREE(&model->loose, &model->edges, &model->transfers, &model->extra);
     free(model->has_extra);
     free(model->origin);
     free(model->wide);

@@ -22,15 +22,9 @@ void tm_replay_result_init(tm_replay_result *result) {
 
 void tm_replay_result_free(tm_replay_result *result) {
     tm_timebase_free(&result->base);
-    tm_vec_free(&result->path_steps);
-    tm_vec_free(&result->pieces);
-    tm_vec_free(&result->whole);
-    tm_vec_free(&result->extras);
-    tm_vec_free(&result->stages);
+    TM_VECS_FREE(&result->path_steps, &result->pieces, &result->whole, &result->extras,
+                 &result->stages);
     tm_links_free(&result->network);
-    tm_vec_free(&result->items);
-    tm_vec_free(&result->steps);
-    tm_vec_free(&result->ranks);
-    tm_vec_free(&result->slacks);
+    TM_VECS_FREE(&result->items, &result->steps, &result->ranks, &result->slacks);
     tm_works_free(&result->works);
 }

@@ -230,9 +230,7 @@ static tm_status hang_run(const tm_arguments *arguments, tm_error *err) {
         return tm_fail(err, TM_ERR_USAGE, NULL, -1, "--world-size: no job has more than %d ranks",
                        (int)TM_HANG_RANKS_MAX);
     tm_status status = tm_pipeline_run(arguments, NULL, &input, err);
-    tm_vec_free(&h.of.dumps);
-    tm_vec_free(&h.of.answers);
-    tm_vec_free(&h.of.traces);
+    TM_VECS_FREE(&h.of.dumps, &h.of.answers, &h.of.traces);
     tm_inputs_free(&h.inputs);
     return status;
 }

@@ -327,9 +327,7 @@ tm_status tm_xcpu_read(tm_xread *r, tm_error *err) {
         status = read_line(&c, (uint32_t)i, err);
     if (status == TM_OK)
         status = emit_all(&c, err);
-    tm_vec_free(&c.ops);
-    tm_vec_free(&c.marks);
-    tm_vec_free(&c.runs);
+    TM_VECS_FREE(&c.ops, &c.marks, &c.runs);
     tm_gpu_programs_free(&c.programs);
     tm_xstats_free(&c.stats);
     return status;

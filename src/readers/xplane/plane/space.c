@@ -332,17 +332,10 @@ tm_status tm_space_open(tm_source *source, tm_space *out, tm_error *err) {
 void tm_space_close(tm_space *space) {
     tm_xplane *planes = space->planes.data;
     for (size_t i = 0; i < space->planes.n; i++) {
-        tm_vec_free(&planes[i].lines);
-        tm_vec_free(&planes[i].metadata);
-        tm_vec_free(&planes[i].stat_names);
-        tm_vec_free(&planes[i].stats);
-        tm_vec_free(&planes[i].places[0]);
-        tm_vec_free(&planes[i].places[1]);
+        TM_VECS_FREE(&planes[i].lines, &planes[i].metadata, &planes[i].stat_names, &planes[i].stats,
+                     &planes[i].places[0], &planes[i].places[1]);
     }
-    tm_vec_free(&space->planes);
-    tm_vec_free(&space->errors);
-    tm_vec_free(&space->warnings);
-    tm_vec_free(&space->hostnames);
+    TM_VECS_FREE(&space->planes, &space->errors, &space->warnings, &space->hostnames);
     tm_arena_free(&space->arena);
     tm_wire_close(&space->wire);
 }

@@ -23,9 +23,7 @@ tm_xsteps tm_xsteps_make(void) {
 }
 
 void tm_xsteps_free(tm_xsteps *s) {
-    tm_vec_free(&s->steps);
-    tm_vec_free(&s->causes);
-    tm_vec_free(&s->flows);
+    TM_VECS_FREE(&s->steps, &s->causes, &s->flows);
 }
 
 static tm_xstep make_step(const tm_raw_event *event) {

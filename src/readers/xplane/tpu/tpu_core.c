@@ -359,10 +359,7 @@ tm_status tm_tpu_core_read(tm_tpu_core *core, tm_xread *r, const tm_xplane *plan
     TM_TRY(tm_xassignments_read(&r->space, &core->programs, err));
     set_world_size(core);
     tm_status status = read_lines(core, &l, err);
-    tm_vec_free(&l.ops);
-    tm_vec_free(&l.runs);
-    tm_vec_free(&l.notes);
-    tm_vec_free(&l.steps);
+    TM_VECS_FREE(&l.ops, &l.runs, &l.notes, &l.steps);
     return status;
 }
 
@@ -370,8 +367,5 @@ void tm_tpu_core_free(tm_tpu_core *core) {
     tm_xstats_free(&core->stats);
     tm_xassignments_free(&core->programs);
     free(core->metas);
-    tm_vec_free(&core->ops);
-    tm_vec_free(&core->runs);
-    tm_vec_free(&core->notes);
-    tm_vec_free(&core->steps);
+    TM_VECS_FREE(&core->ops, &core->runs, &core->notes, &core->steps);
 }

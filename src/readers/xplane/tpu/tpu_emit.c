@@ -341,8 +341,6 @@ tm_status tm_tpu_emit(tm_tpu_core *core, tm_error *err) {
         return TM_OK;
     e.track = own_track(&e, core->line->id, core->sparse ? "Ops" : "XLA Ops", true);
     tm_status status = e.track != UINT32_MAX ? emit_all(&e, err) : tm_fail_memory(err);
-    tm_vec_free(&e.holders);
-    tm_vec_free(&e.started);
-    tm_vec_free(&e.lane_ends);
+    TM_VECS_FREE(&e.holders, &e.started, &e.lane_ends);
     return status;
 }
