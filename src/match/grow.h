@@ -19,8 +19,8 @@ typedef struct tm_growth {
  * Joins clusters that are proven to have run the same operations (see tm_link_test_try), the
  * strongest evidence first. Two clusters that share a slot are never joined. If a cluster may
  * belong to another one, but this is not proven, `at_least` is set. If the clock offset of a join
- * is above the limit, the evidence must be strong, or another pair of clusters from the same two slots
- * must have the same offset.
+ * is above the limit, the evidence must be strong, or another pair of clusters from the same two
+ * slots must have the same offset.
  *
  * The work is clusters^2 x operations or, for many clusters, groups x clusters x operations. The
  * memory is clusters^2.

@@ -14,10 +14,7 @@
 #include "analysis/shared/words.h"
 #include "base/median.h"
 #include "base/sums.h"
-#include "readers/converter.h"
 #include "summary/summary_text.h"
-
-enum { LIST_SHOWN = 8 };
 
 #define YEAR_NS (INT64_C(86400000000000) * 366)
 
@@ -454,86 +451,6 @@ void tm_summary_figures(const tm_tables *tables) {
     print_rates(tables);
 }
 
-/* Writes the ranks below @p world that have no trace: " 2, 3, 5, ...". */
-static void list_missing(const tm_loaded *loaded, int64_t world, char *out, size_t size) {
-    const int64_t missing = world - (int64_t)loaded->n_ranks;
-    int64_t shown = 0;
-    size_t next = 0, used = 0;
-    for (int64_t rank = 0; rank < world && shown < LIST_SHOWN; rank++) {
-        if (next < loaded->n_ranks && loaded->ranks[next] == rank) {
-            next++;
-            continue;
-        }
-        used += (size_t)snprintf(out + used, size - used, "%s %" PRId64, shown++ ? "," : "", rank);
-    }
-    snprintf(out + used, size - used, "%s", missing > shown ? ", ..." : "");
-}
-
-/* Warns of missing ranks. If no trace states the world size, it is taken as the highest rank + 1.
- */
-static void print_missing(const tm_loaded *loaded, const tm_tables *tables,
-                          const tm_colors *colors) {
-    int64_t n = (int64_t)loaded->n_ranks, least = n > 0 ? loaded->ranks[n - 1] + 1 : 0;
-    bool reported = loaded->world_size >= least;
-    int64_t world = reported ? loaded->world_size : least;
-    bool waits = sum_column(tm_tables_find(tables, "stragglers.rank"), "wait_ns") > 0;
-    char ranks[LIST_SHOWN * 24 + 8], text[sizeof ranks + 160];
-    if (world <= n)
-        return;
-    list_missing(loaded, world, ranks, sizeof ranks);
-    snprintf(text, sizeof text, "%" PRId64 " of %s%" PRId64 " ranks %s no trace here%s:%s",
-             world - n, reported ? "" : "at least ", world, world - n == 1 ? "has" : "have",
-             waits ? ", so waits are lower bounds" : "", ranks);
-    fputs(colors->warning, stdout);
-    tm_console_beside(stdout, "!", 2, text);
-    fputs(colors->off, stdout);
-}
-
-/* Finds the next row, from @p row on, whose format no earlier row has. Counts the ranks with this
- * format. Returns the index of the row after the found one; 0 if there is none. */
-static size_t next_format(const tm_table *ranks, size_t row, const char **format, int64_t *n) {
-    for (; row < ranks->n_rows; row++) {
-        bool first = true;
-        *format = tm_table_cell(ranks, row, "format")->value.text;
-        *n = 0;
-        for (size_t i = 0; i < ranks->n_rows && first; i++)
-            if (strcmp(tm_table_cell(ranks, i, "format")->value.text, *format) == 0) {
-                first = i >= row;
-                ++*n;
-            }
-        if (first)
-            return row + 1;
-    }
-    return 0;
-}
-
-/* Warns if the traces have several formats, because each format names process groups in its own
- * way. */
-static void print_formats(const tm_table *ranks, const tm_table *formats, const tm_colors *colors) {
-    const char *format;
-    int64_t n;
-    size_t row = next_format(ranks, 0, &format, &n);
-    if (row == 0 || n == (int64_t)ranks->n_rows)
-        return;
-    printf("%s! traces of several formats:", colors->warning);
-    for (const char *before = " "; row > 0; row = next_format(ranks, row, &format, &n)) {
-        printf("%s%s of %" PRId64 " rank%s", before, format, n, n == 1 ? "" : "s");
-        before = ", ";
-    }
-    printf("; each format names process\n  groups in its own way: collectives across formats are "
-           "matched only if exactly one\n  group fits%s\n",
-           colors->off);
-    for (size_t i = 0; i < formats->n_rows; i++) {
-        const tm_cell *lacks = tm_table_cell(formats, i, "cannot_tell");
-        char text[1024];
-        if (lacks->null)
-            continue;
-        snprintf(text, sizeof text, "%s: %.900s", tm_table_cell(formats, i, "format")->value.text,
-                 lacks->value.text);
-        tm_console_wrap(text, 0, tm_console_width());
-    }
-}
-
 /* Hashes the steps, in order, of the rank whose first row is *row. */
 static uint64_t steps_hash(const tm_table *steps, size_t *row) {
     int64_t rank = number(steps, *row, "rank");
@@ -715,36 +632,6 @@ static void print_suspects(const tm_table *kernels, const tm_colors *colors) {
     fputs(colors->off, stdout);
 }
 
-/* Prints, for each profiler, how many reports were left out because their exports are read instead.
- */
-static void print_exported(const tm_table *left) {
-    size_t n_formats;
-    const tm_format *const *formats = tm_formats(&n_formats);
-    for (size_t f = 0; f < n_formats; f++) {
-        const tm_converter *converter = formats[f]->converter;
-        size_t n = 0;
-        for (size_t i = 0; i < left->n_rows && converter; i++)
-            n += strcmp(tm_table_row(left, i)[1].value.text, "exported") == 0 &&
-                 tm_converter_of(tm_table_row(left, i)[0].value.text) == converter;
-        if (n > 0)
-            printf("  (%zu of them %s whose %s export was given too and is read)\n", n,
-                   converter->report_end, converter->trace_end);
-    }
-}
-
-static void print_left_out(const tm_tables *tables, const tm_colors *colors) {
-    const tm_table *left = tm_tables_find(tables, "job.left_out");
-    if (left->n_rows == 1) {
-        const char *path = tm_table_row(left, 0)[0].value.text, *base = strrchr(path, '/');
-        printf("%s! left out: %s%s; show job.left_out says why\n", colors->warning,
-               base ? base + 1 : path, colors->off);
-    }
-    if (left->n_rows > 1)
-        printf("%s! %zu files left out%s; show job.left_out says which and why\n", colors->warning,
-               left->n_rows, colors->off);
-    print_exported(left);
-}
-
 /* Returns the number of lines that tm_summary_figures prints. */
 static int figure_lines(const tm_tables *tables) {
     return 2 + 2 * any_several(tables) + (tm_summary_count_lacking(tables) > 0) +
@@ -789,13 +676,14 @@ tm_status tm_summary_print(const tm_tables *tables, const tm_loaded *loaded, con
     tm_summary_state(tables);
     tm_summary_advice(tables, lines);
     tm_summary_clocks(tables, colors);
-    print_missing(loaded, tables, colors);
-    print_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"), colors);
+    tm_summary_missing(loaded, tables, colors);
+    tm_summary_formats(tm_tables_find(tables, "job.rank"), tm_tables_find(tables, "job.format"),
+                       colors);
     print_odd_steps(tm_tables_find(tables, "overlap.step"), colors);
     print_ranks_without_steps(tm_tables_find(tables, "overview.rank"), colors);
     print_suspects(tm_tables_find(tables, "kernels.kernel"), colors);
     print_diagnostics(tables, colors);
-    print_left_out(tables, colors);
+    tm_summary_left_out(tables, colors);
     print_stored(tables, store, page);
     return TM_OK;
 }

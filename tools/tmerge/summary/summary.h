@@ -74,6 +74,16 @@ bool tm_summary_mostly_unmatched(const tm_tables *tables);
 /** Prints the number of unmatched kernels, the reasons, and what to do about them. */
 void tm_summary_unmatched(const tm_tables *tables, bool remedies, const tm_colors *colors);
 
+/** Warns of ranks without a trace. */
+void tm_summary_missing(const tm_loaded *loaded, const tm_tables *tables, const tm_colors *colors);
+
+/** Warns if the traces have several formats. @p ranks and @p formats are the tables job.rank and
+ * job.format. */
+void tm_summary_formats(const tm_table *ranks, const tm_table *formats, const tm_colors *colors);
+
+/** Says which files were left out. */
+void tm_summary_left_out(const tm_tables *tables, const tm_colors *colors);
+
 /** Prints warnings on clocks and matching. */
 void tm_summary_clocks(const tm_tables *tables, const tm_colors *colors);
 

@@ -9,6 +9,9 @@
 #include "output/console.h"
 #include "table/shown.h"
 
+/* number of ranks that a line lists */
+enum { LIST_SHOWN = 8 };
+
 /** Returns an integer of a table; 0 if it is null. */
 static inline int64_t number(const tm_table *table, size_t row, const char *column) {
     const tm_cell *cell = tm_table_cell(table, row, column);
