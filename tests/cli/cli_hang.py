@@ -54,6 +54,13 @@ def test_a_screen_names_who_and_where():
   last operation that rank 2's CPU issued is barrier, number 2 of group
   default_pg, at 00:00:02.000 UTC (step train.py:12).
 ''')
+    # A rank cannot wait in an operation before it has left the operation before, here at 9 s.
+    late = [call('barrier', 2, time_discovered_completed_ns=9 * SECOND), call('all_reduce', 3, 'scheduled')]
+    given(late, late, [call('barrier', 2)])
+    contains(tmerge('hang', 'trace_rank_*').expect(0).out, 'came and have waited since 00:00:09.000 UTC')
+    # Nobody uses the default group, which lists all ranks.
+    given(*CASES['a circle of pairs'][0], groups=CASES['a circle of pairs'][1])
+    contains(tmerge('hang', 'trace_rank_*').expect(0).out, 'dumps of 3 of 3 ranks\n')
 
 
 def test_any_number_of_processes_says_the_same():

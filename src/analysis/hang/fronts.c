@@ -126,7 +126,8 @@ static tm_status count_ranks(tm_hang_world *w, tm_error *err) {
     }
     for (size_t g = 0; g < w->groups->n_rows && ok; g++) {
         const int64_t key = tm_hang_int(w->groups, g, HG_GROUP, 0);
-        const bool used = is_of(w->progress, first_of(w->progress, key, INT64_MIN), key) ||
+        const bool used = is_default(w, g) ||
+                          is_of(w->progress, first_of(w->progress, key, INT64_MIN), key) ||
                           is_of(w->calls, first_of(w->calls, key, INT64_MIN), key);
         ranks.n = 0;
         ok = parse_ranks(w, used ? tm_hang_text(w->groups, g, HG_RANKS) : "", &ranks);
@@ -315,8 +316,8 @@ static bool place_rank(const tm_hang_world *w, tm_hang_front *f, int64_t key, in
     return add_rank(&f->came, rank) && (!waits || add_rank(&f->waiting, rank));
 }
 
-/* Sets the front's call and the time of the first arrival. The call is that of the first rank whose
- * call was kept. */
+/* Sets the front's call and the times of the first arrival and of the first wait. The call is that
+ * of the first rank whose call was kept. */
 static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
     const int64_t *v = f->came.data;
     for (size_t i = 0; i < f->came.n; i++) {
@@ -325,7 +326,10 @@ static void describe(const tm_hang_world *w, tm_hang_front *f, int64_t key) {
             continue;
         const int64_t ns = tm_hang_int(w->calls, row, HC_CREATED, 0);
         f->call = f->call == TM_HANG_NO_ROW ? row : f->call;
+        const int64_t ready_ns = tm_hang_int(w->calls, row, HC_READY, 0);
         f->first_ns = ns > 0 && (f->first_ns == 0 || ns < f->first_ns) ? ns : f->first_ns;
+        f->since_ns =
+            ready_ns > 0 && (f->since_ns == 0 || ready_ns < f->since_ns) ? ready_ns : f->since_ns;
     }
 }
 
@@ -354,7 +358,7 @@ static bool fill_front(const tm_hang_world *w, tm_hang_front *f, const members *
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         lists[i]->n = 0;
     f->call = TM_HANG_NO_ROW;
-    f->first_ns = 0;
+    f->first_ns = f->since_ns = 0;
     for (size_t i = 0; i < m->ranks.n && ok; i++)
         ok = place_rank(w, f, r->key, v[i], m->reported);
     sort_ranks(f);
@@ -534,6 +538,7 @@ static bool add_p2p(tm_hang_world *w, size_t group, const members *m, int64_t ke
         f.is_p2p = true;
         f.call = i;
         f.first_ns = tm_hang_int(w->calls, i, HC_CREATED, 0);
+        f.since_ns = f.first_ns;
         const bool ok = peer == ANY ? fill_receive(w, m, &f) : fill_p2p(w, m, &f, sends, peer);
         const bool reported = is_reported(w, &f);
         if (!ok || reported || !tm_vec_append(&w->fronts, &f, 1)) {

@@ -37,6 +37,8 @@ typedef struct tm_hang_front {
     /* for a send or receive, row of hang.call: the peer's call; TM_HANG_NO_ROW: none */
     size_t answer;
     bool sure;        /* whether `call` and `answer` certainly belong together */
+    int64_t since_ns; /* earliest time since which a rank can have waited [ns since the epoch]; 0:
+                         unknown */
     int64_t first_ns; /* first arrival of a rank [ns since the epoch]; 0: unknown */
     /* `came`: ranks that reached the operation; `waiting`: those of them on which it has not
      * ended */

@@ -71,6 +71,9 @@ static const tm_column call_columns[N_HC] = {
     [HC_STATE] = {"state", TM_INT, "", "State of the operation (tm_flight_state)."},
     [HC_CREATED] = {"created_ns", TM_INT, tm_epoch_ns,
                     "Time at which the call was issued, since the epoch."},
+    [HC_READY] = {"ready_ns", TM_INT, tm_epoch_ns,
+                  "Time from which the operation can wait for other ranks, since the epoch: when "
+                  "it was issued, or when the group's operations before it were seen to end."},
     [HC_TIMEOUT] = {"timeout_ns", TM_INT, "ns", "Timeout of the operation."},
     [HC_FRAMES] = {"frames", TM_TEXT, "", "Stack frames of the user's program at the call."},
     [HC_BEFORE] = {"before", TM_INT, "",
@@ -195,6 +198,7 @@ static tm_status hang_job(const tm_job *job, tm_tables *out, tm_error *err) {
     move_times(seen, dumps, HD_RANK, HD_WRITTEN);
     move_times(seen, dumps, HD_RANK, HD_LAST_NS);
     move_times(seen, tm_tables_find(out, tm_hang_call_def.name), HC_RANK, HC_CREATED);
+    move_times(seen, tm_tables_find(out, tm_hang_call_def.name), HC_RANK, HC_READY);
     tm_status status = tm_hang_world_make(out, job->world_size, &world, err);
     if (status == TM_OK)
         status = tm_hang_find_causes(&world, &causes) ? TM_OK : tm_fail_memory(err);

@@ -30,6 +30,7 @@ typedef struct progress_row {
     int64_t done;  /* last operation whose end proves that all ranks came; -1: none */
     size_t from; /* index of the first call that counts; earlier calls belong to a previous group */
     bool cut;
+    int64_t ended_ns; /* latest end of the calls seen by make_ready; 0: none */
     int64_t size; /* number of ranks of the group, derived from sizes of operations; 0: unknown */
     size_t forms; /* index in tm_hang_notes.forms of the element for operation `first`; the next
                      operations follow. An element is 1 + an index into form_texts; 0: no record. */
@@ -40,8 +41,9 @@ typedef struct kept {
     int64_t rank, seq;
     uint64_t form;
     int64_t created_ns, timeout_ns;
-    int64_t before; /* number of earlier calls of the rank with the same group and operation; -1:
-                       unknown */
+    int64_t ready_ns; /* when the call can wait for other ranks; 0: unknown */
+    int64_t before;   /* number of earlier calls of the rank with the same group and operation; -1:
+                         unknown */
     uint32_t op, backend, inputs, outputs, frames;
     tm_flight_state state;
     bool is_p2p;
@@ -331,6 +333,14 @@ static bool count_p2p(const reading *r, const tm_flight_call *c, int64_t *before
     return n != NULL;
 }
 
+/* Returns when a collective can wait for other ranks: a group's collectives run one after another,
+ * so at the earliest when those before it were seen to end. Calls must be given in their order. */
+static int64_t make_ready(progress_row *l, const tm_flight_call *c) {
+    const int64_t ended_ns = l->ended_ns;
+    l->ended_ns = c->completed_ns > ended_ns ? c->completed_ns : ended_ns;
+    return c->created_ns > 0 && ended_ns > c->created_ns ? ended_ns : c->created_ns;
+}
+
 /* Keeps the full data of each group's last call and of its first calls that have not ended. Also
  * keeps the full data of the dump's last call. */
 static bool keep_calls(const reading *r, dump *d) {
@@ -345,7 +355,8 @@ static bool keep_calls(const reading *r, dump *d) {
         int64_t before = -1;
         if (c->is_p2p && !count_p2p(r, c, &before))
             return false;
-        const progress_row *l = progress_of(r, c->group);
+        progress_row *l = progress_of(r, c->group);
+        const int64_t ready_ns = c->is_p2p || i < l->from ? c->created_ns : make_ready(l, c);
         const bool wanted =
             c->is_p2p ? !is_over(c) && n_p2p++ < TM_HANG_KEPT_P2P
                       : i >= l->from && (c->seq == l->last ||
@@ -356,6 +367,7 @@ static bool keep_calls(const reading *r, dump *d) {
         if (!keep(n, r->flight, c, r->groups[c->group].key, r->rank, &made))
             return false;
         made.before = before;
+        made.ready_ns = ready_ns;
         if (!c->is_p2p && form_at(n, l, c->seq))
             made.form = form_at(n, l, c->seq);
         if (wanted && !tm_vec_append(&n->kept, &made, 1))
@@ -575,6 +587,8 @@ static tm_status add_call(const tm_hang_notes *n, const kept *k, tm_table *t, tm
     tm_cell_set_int(&row[HC_STATE], k->state);
     if (k->created_ns > 0)
         tm_cell_set_int(&row[HC_CREATED], k->created_ns);
+    if (k->ready_ns > 0)
+        tm_cell_set_int(&row[HC_READY], k->ready_ns);
     if (k->timeout_ns > 0)
         tm_cell_set_int(&row[HC_TIMEOUT], k->timeout_ns);
     tm_cell_set_known(&row[HC_BEFORE], k->before);

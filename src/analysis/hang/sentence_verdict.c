@@ -25,7 +25,7 @@ static void add_came(tm_hang_words *t, const tm_hang_world *w, const tm_hang_fro
         tm_hang_add(t, " came and ha%s waited", who->n == 1 ? "s" : "ve");
     else
         tm_hang_add(t, " came, and the operation ended there, perhaps with an error");
-    tm_hang_add_time(&at, f->first_ns);
+    tm_hang_add_time(&at, f->since_ns);
     if (at.n > 0 && f->waiting.n > 0)
         tm_hang_add(t, " since %s", at.text);
     add_frames(t, w, f);

@@ -73,6 +73,7 @@ enum {
     HC_OUTPUTS,
     HC_STATE,
     HC_CREATED,
+    HC_READY,
     HC_TIMEOUT,
     HC_FRAMES,
     HC_BEFORE,
