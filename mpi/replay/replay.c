@@ -58,6 +58,16 @@ static bool is_comparable(const tm_replay_ranks *r) {
     return counts[0] < 2 || counts[1] == 0;
 }
 
+/* Returns whether some rank records more than communication. If none does, the time before an
+ * operation is work that was not recorded, so no replay shows what a fix saves. */
+static bool records_work(const tm_replay_ranks *r) {
+    int works = 0;
+    for (size_t i = 0; i < r->n; i++)
+        works |= !tm_timeline_lacks_compute(&r->timelines[i]);
+    MPI_Allreduce(MPI_IN_PLACE, &works, 1, MPI_INT, MPI_MAX, r->comm);
+    return works != 0;
+}
+
 /* Sets job_ns to the time of all steps, then removes steps that were not requested, and their
  * pieces of the path. */
 static tm_status keep_steps(const tm_list *list, tm_replay_result *result, tm_error *err) {
@@ -122,7 +132,7 @@ tm_status tm_mpi_replay(MPI_Comm comm, const tm_replay_plan *plan,
     result->world_size = plan->world_size;
     result->scenario = plan->scenario ? plan->scenario->text : NULL;
     tm_status status = TM_OK;
-    if (is_comparable(&ranks))
+    if (is_comparable(&ranks) && records_work(&ranks))
         status = replay(&ranks, plan, result, err);
     result->base = ranks.base;
     ranks.base = TM_TIMEBASE(INT64_MAX);

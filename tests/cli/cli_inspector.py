@@ -44,6 +44,8 @@ def test_files_alone_tell_who_came_last_and_the_bandwidth_and_nothing_of_computa
         lacks(done.out, word)
     for row in rows('tmerge.h5', 'overlap.rank'):
         equal([row[name] for name in ('compute_ns', 'idle_ns', 'overlap_ns', 'exposed_comm_ns')], [None] * 4)
+    # The 40 us before a kernel may be computation: nothing shows what a fix saves.
+    equal(rows('tmerge.h5', 'whatif.item'), [], 'savings')
     equal(rows('tmerge.h5', 'overview.rank') + rows('tmerge.h5', 'idle.rank'), [], 'rows of what is not known')
 
 

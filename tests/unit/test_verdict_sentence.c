@@ -580,6 +580,23 @@ TEST(what_a_fix_saves_says_why_it_is_little_and_what_is_left) {
     }
 }
 
+/* If no operation is complete, the replay knows no waits, so a small saving proves nothing. */
+TEST(nothing_helps_only_if_operations_were_compared) {
+    static const char *const collectives[] = {"rank=0 collectives=0", "rank=0 collectives=1"};
+    for (size_t i = 0; i < COUNT(collectives); i++) {
+        char text[TM_SAVINGS_MAX];
+        tm_tables tables = open_tables();
+        add_row(&tables, "job.job", "ranks=4 steps=3");
+        add_row(&tables, "stragglers.job", "verdict=inconclusive headline=H");
+        add_row(&tables, "stragglers.rank", collectives[i]);
+        add_row(&tables, "whatif.job", "slowdown=1.001 waste_pct=0.1 step_ns=1000 sure=true");
+        add_row(&tables, "whatif.item", "what=rank name=0 ranks=1 saved_ns=1 saved_pct=0.1");
+        tm_savings_sentence(&tables, text);
+        assert_int_equal(text[0] != '\0', i == 1);
+        tm_tables_destroy(&tables);
+    }
+}
+
 /* Faster batches save nine tenths of what all faster host work saves, or less. */
 TEST(a_part_of_host_work_that_saves_nearly_all_of_it_is_named) {
     static const char *const cases[][2] = {{"9.0", "Making waiting for batches"},

@@ -54,6 +54,15 @@ static void amount_text(const topic *t, size_t item, size_t beside, char *out, s
              times[0].text);
 }
 
+/* Returns whether waits between ranks are known: some rank took part in a complete operation. */
+static bool any_compared(const tm_tables *tables) {
+    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
+    bool any = false;
+    for (size_t i = 0; i < ranks->n_rows && !any; i++)
+        any = tm_table_cell(ranks, i, "collectives")->value.i > 0;
+    return any;
+}
+
 /* Returns whether it is safe to state that nothing helps: neither unmatched communication nor time
  * without a cause may hide savings. */
 static bool is_known(const topic *t) {
@@ -286,7 +295,7 @@ static void instead_text(const topic *t, bool rank_tried, char *out, size_t size
             subject_text(t, kind, subject, sizeof subject);
         saves_text(t, kind, t->items->n_rows, saves, sizeof saves);
         snprintf(out, size, "%s %s", subject, saves);
-    } else if (!is_known(t)) {
+    } else if (!is_known(t) || !(t->alone || t->operations || any_compared(t->tables))) {
         out[0] = '\0';
     } else if (lacks_peers(t)) {
         snprintf(out, size,
@@ -437,14 +446,6 @@ static bool holds(const topic *t, size_t kind, size_t finding) {
     return is_text(t->findings, finding, "work", "device") ? compute
            : is_text(t->findings, finding, "work", "host") ? !compute && !transfer
                                                            : true;
-}
-
-static bool any_compared(const tm_tables *tables) {
-    const tm_table *ranks = tm_tables_find(tables, "stragglers.rank");
-    bool any = false;
-    for (size_t i = 0; i < ranks->n_rows && !any; i++)
-        any = tm_table_cell(ranks, i, "collectives")->value.i > 0;
-    return any;
 }
 
 tm_lead tm_savings_lead(const tm_tables *tables) {

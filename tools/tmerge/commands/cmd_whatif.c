@@ -275,8 +275,8 @@ static tm_status print_text(const question *q, const tm_tables *tables, tm_error
     tm_table *items = tm_tables_find(tables, "whatif.item");
     (void)err;
     if (job->n_rows == 0)
-        puts("No figure is known: no device event was recorded, or clocks cannot be compared "
-             "(tmerge show clock.rank).");
+        puts("No figure is known: only communication or no device event was recorded, or clocks "
+             "cannot be compared (tmerge show clock.rank).");
     else if (q->scenario.text)
         print_scenario(q, job, items);
     else if (q->each)
