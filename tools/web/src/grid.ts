@@ -120,7 +120,7 @@ export class Writer {
         own = () =>
           column.unit === "B" ? f.byteColumnUnit(numbers, options.memory) : f.columnUnits([{ name: column.name, values: numbers }])[0]!,
         unit = (column.unit === "ns" && options.time) || own(),
-        digits = f.columnDigits(numbers, unit);
+        digits = f.columnDigits(numbers, unit, column.epoch);
       this.factor = unit.factor;
       this.unit = numbers.some((value) => value) ? unit.name : ""; // if all values are 0, no unit is shown
       this.#write = (value) => f.scaled(Number(value), unit, digits);

@@ -7,6 +7,7 @@ import type { FarArea, askSame } from "./far";
 import { launchesOf } from "./event_details";
 import { addressOfFar, findEvent } from "./hash";
 import { find } from "./names";
+import { openingOf } from "./paint_head";
 import type { Placed } from "./path";
 import { isOpened, type FarEvent, type Search } from "./search";
 import { COMPUTE, COPIES, STREAM, TRANSFER, UNMATCHED, type Operation, type Span } from "./model";
@@ -32,6 +33,7 @@ export class Controller {
   /** `farArea` asks the server for sums over an area. `farSame` asks it for the same event on other ranks. null if `searcher` is null. */
   farArea: FarArea | null = null;
   farSame: ReturnType<typeof askSame> | null = null;
+  readonly opening: Span; // the span that is shown if the address names none
   foundAt = -1; // index of the selected event among the matches; -1 if it is not a match
   measure: Measure | null = null; // the quantity of the map that was shown last; null: none yet
 
@@ -40,7 +42,8 @@ export class Controller {
     element: HTMLCanvasElement,
     readonly listener: Page,
   ) {
-    this.state = new ChartState({ begin: 0, end: data.job.duration });
+    this.opening = openingOf(data.job, data.strip);
+    this.state = new ChartState(this.opening);
     this.chart = new Chart(data, this.state, element);
   }
 

@@ -110,13 +110,12 @@ function isUsual({ state: { open }, data: { job } }: Controller): boolean {
 export function paramsOf(controller: Controller, worst: Worst): Record<string, string | null> {
   const { state, data } = controller,
     { operation, at, piece, event } = state.selected;
-  const whole = state.span.end - state.span.begin >= data.job.duration * 0.9999;
   const own = operation?.fetched ? null : operation, // a fetched operation's number is valid only in this open page
     place = operation ? worst.places.get(operation.number) : undefined;
   const open = writeRanges([...state.open].map((at) => data.job.ranks[at]!.rank));
   return {
     ...arrangementParams(controller),
-    t: whole ? null : write(state.span),
+    t: write(state.span) === write(controller.opening) ? null : write(state.span),
     mark: state.mark ? write(state.mark) : null,
     lanes: state.marked ? writeRanges([...state.marked].map((place) => data.job.ranks[place]!.rank)) : null,
     tracks: state.markedTracks ? [...state.markedTracks].join(";") : null,

@@ -5,7 +5,7 @@ import * as f from "../format";
 import type { Flag } from "./flags";
 import { COMPUTE, COPIES, TRANSFER, UNMATCHED, WAIT, type JobBlock, type Span } from "./model";
 import type { Canvas } from "./paint_lane";
-import { Scale, ticks } from "./span";
+import { around, Scale, ticks } from "./span";
 import { setFont, type Theme } from "./theme";
 
 export const STRIP_HEIGHT = 46;
@@ -90,6 +90,14 @@ export function jobSteps(job: JobBlock): readonly (Span & { number: number })[] 
     (best, rank) => (rank.parts.length > best.length ? rank.parts : best),
     [],
   );
+}
+
+/** Returns the time in which devices work, or the whole job if it is less than ten times as long. */
+export function openingOf({ duration, stripBuckets: n }: JobBlock, strip: Uint16Array): Span {
+  const busy = Array.from({ length: n }, (_, b) => STRIP_ORDER.some((kind) => strip[kind * n + b]! > 0)),
+    [begin, end] = [busy.indexOf(true), busy.lastIndexOf(true) + 1].map((b) => (b / n) * duration),
+    span = around({ begin: begin!, end: end! }, duration, 0.02);
+  return end! > 0 && 10 * (span.end - span.begin) < duration ? span : { begin: 0, end: duration };
 }
 
 /** Returns which labels to draw: every n-th, with the smallest n such that no labels overlap. */

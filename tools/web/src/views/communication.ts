@@ -6,7 +6,7 @@ import * as f from "../format";
 import { grid, type GridColumn } from "../grid";
 import * as facts from "../job";
 import { bandwidthChart, spotSize, type Spot, shapeLegend } from "../scatter";
-import { controls, empty, folded, heading, legend, link, note, prose, section, tip, lines, chooser, pick } from "../ui";
+import { controls, empty, folded, heading, legend, link, note, prose, section, tip, told, lines, chooser, pick } from "../ui";
 import { href, type Context, type View, tablesNamed } from "../view";
 import { matrix } from "./matrix";
 import { overlapFinding } from "./summary";
@@ -273,7 +273,7 @@ function kindTable({ job, params }: Context, rows: readonly number[]): HTMLEleme
 
 function slowLinks(job: Job): Child {
   const links = job.table("groups.link");
-  if (links.n === 0) return "No link has two similar ones to compare it with.";
+  if (links.n === 0) return "No group or pair of ranks has two similar ones to compare it with.";
   const slow = links.sorted("-times_slower").filter((row) => links.cell(row, "slow") === true);
   if (slow.length === 0) return `None of ${f.count(links.n, "link")} is slow: over 1.2 times as long as similar ones.`;
   const named = slow.slice(0, SLOW_NAMED).map((row) => {
@@ -298,7 +298,9 @@ function slowLinks(job: Job): Child {
 function groups(job: Job, choice: Choice): HTMLElement {
   const table = job.table("groups.group"),
     dimension = job.table("groups.dimension"),
-    links = job.table("groups.link");
+    links = job.table("groups.link"),
+    advice = job.table("advice.item"),
+    network = advice.text(advice.find({ rule: "slow_network" }), "evidence");
   const title = facts.ofXla(job) ? "Which replica groups communicate" : "Which process groups communicate";
   const rows = fits(table, choice),
     linkRows = fits(links, choice),
@@ -330,6 +332,7 @@ function groups(job: Job, choice: Choice): HTMLElement {
       "slow_operations: slow operations",
     ),
     h("h3", "Links"),
+    network !== null && h("p", told(network), " ", link("By size", "tables", { name: "whatif.network" })),
     slowLinks(job),
     links.n > 0 &&
       grid(
@@ -425,7 +428,7 @@ export const communication: View = {
   title: "Communication",
   needs: tablesNamed(
     "job.rank overlap.rank overlap.kind collectives.kind collectives.worst collectives.instance collectives.pair",
-    "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair",
+    "collectives.unmatched clock.check groups.group groups.dimension groups.link bubble.pair advice.item",
   ),
   judges: ["overlap.rank", "overlap.kind"],
   state: (job) => (job.table("overlap.rank").n > 0 ? overlapFinding(job).state : facts.adviceState(job, "communication")),

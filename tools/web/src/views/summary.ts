@@ -16,7 +16,7 @@ const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
 
-/* Makes the title: the finding and its saving. The evidence is folded if there is advice. */
+/* Makes the title. The evidence is folded if there is advice, except first clauses if the title does not say who is late. */
 function title(job: Job): HTMLElement {
   const found = facts.verdict(job),
     items = job.table("advice.item"),
@@ -25,7 +25,8 @@ function title(job: Job): HTMLElement {
   const text = facts.savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // false: the title itself is about the saving
-    checked = checks(job);
+    checked = checks(job),
+    who = leads && found.text?.split(". ").map((said) => f.ended(said.split("; ")[0]!.replace(/ \([^)]*\)/g, "")));
   const check = ({ state, title, link: [, view] }: Finding, i: number) =>
     h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
   return h(
@@ -34,13 +35,12 @@ function title(job: Job): HTMLElement {
     h(
       "div",
       h("h1", { tabindex: -1 }, prose(found.title)),
-      !advised && evidence,
-      !leads && saved,
+      advised ? who && h("p.evidence", told(who.join(" "))) : evidence,
+      saved,
       h("ul.checks", checked.map(check)),
       h(
         "details.why",
         h("summary", "Why"),
-        leads && saved,
         advised && evidence,
         h("p", link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
         h("div.findings", checked.map(findingBox)),
@@ -491,9 +491,14 @@ function amount(job: Job, row: number): Child {
     saved = table.num(row, "saved_ns"),
     cost = table.num(row, "cost_ns");
   const of = (text: string, column: "saved_ns" | "cost_ns") => figure(job, text, { table: "advice.item", row, column }),
-    most = table.cell(row, "at_most") === true ? "at most " : "";
-  if (saved !== null) return of(`${most}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, "saved_ns");
-  return cost !== null && of(`${table.text(row, "bound") === "upper" ? "costs at most " : "costs "}${f.time(cost)} a rank`, "cost_ns");
+    most = (saved === null ? table.text(row, "bound") === "upper" : table.cell(row, "at_most") === true) ? "at most " : "";
+  if (saved !== null)
+    return of(
+      `saves ${most}${f.time(saved)}${facts.hasSteps(job) ? " a step" : ""}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
+      "saved_ns",
+    );
+  const text = table.text(row, "rule") === "straggler" ? `each other rank waits ${f.time(cost)}` : `costs ${most}${f.time(cost)} a rank`;
+  return cost !== null && of(`${text} in all`, "cost_ns");
 }
 
 function adviceList(job: Job): HTMLElement {
@@ -528,21 +533,6 @@ function adviceList(job: Job): HTMLElement {
     h("ul.advice", items),
     table.n > ADVICE_MAX && link(`${table.n - ADVICE_MAX} more`, "tables", { name: "advice.item" satisfies TableName }),
   );
-}
-
-/* Kinds of operations in which a rank need not wait until all ranks have arrived. */
-const NO_WAIT: readonly string[] = ["send", "recv", "sendrecv", "broadcast", "reduce", "gather", "scatter"];
-
-function unsplit(job: Job): string {
-  const { matched, all } = facts.matchedShare(job),
-    none = facts.kinds(job).filter(({ kind }) => NO_WAIT.includes(kind));
-  const parts = f.joined(
-    ", ",
-    ...none.map(({ kind }) => facts.kindWord(kind)),
-    job.table("clock.check").amount(0, "incomplete") > 0 && "operations that some rank did not record",
-    matched < all && "what was not matched",
-  );
-  return parts && ` (${parts})`;
 }
 
 function basis(job: Job): HTMLElement {
@@ -585,7 +575,7 @@ function basis(job: Job): HTMLElement {
         ? "; the traces hold only the transfer of communication, drawn as “not split”: waits are idle time. "
         : facts.total(job, "exposed_unmatched_ns") === 0
           ? ". "
-          : `; what cannot be split into wait and transfer${unsplit(job)} is drawn as “not split”. `,
+          : `; what cannot be split into wait and transfer is drawn as “not split”. `,
       known &&
         facts.total(job, "exposed_unmatched_ns") > 0 && [
           "Of these, the waiting of receivers for senders is counted separately: ",
