@@ -264,6 +264,21 @@ static void set_windows(tm_timeline *timeline, const annotation *v) {
     }
 }
 
+/* Returns whether the annotations only mark where steps begin, as records of a push do: they hold
+ * under 1 % of the time from the first to the last, and no device work that the trace has. */
+static bool are_marks(const tm_timeline *timeline, const annotation *v, size_t n) {
+    double held_ns = 0.0;
+    size_t n_work = 0, n_held = 0;
+    for (size_t i = 0; i < n; i++)
+        held_ns += (double)(v[i].end_ns - v[i].begin_ns);
+    for (size_t row = 0; row < timeline->n_events; row++) {
+        n_work += timeline->role[row] != TM_ROLE_NONE;
+        n_held += timeline->role[row] != TM_ROLE_NONE && timeline->step[row] != TM_NO_STEP;
+    }
+    return n > 1 && n_work > 0 && n_held == 0 &&
+           held_ns < 0.01 * (double)(v[n - 1].end_ns - v[0].begin_ns);
+}
+
 /* Returns when a stream finished the work that was queued before a recording started; INT64_MIN if
  * there was no such work. The launches of this work are not recorded. A stream runs in order, so
  * the work is all events before the first event with a recorded launch.
@@ -349,9 +364,9 @@ tm_status tm_timeline_find_steps(tm_timeline *timeline, const tm_names *names,
         timeline->n_steps = found->n;
         assign_events(timeline, found->data, found->n);
         set_windows(timeline, found->data);
-    } else if (timeline->steps) {
-        one_step(timeline);
     }
+    if (timeline->steps && (found->n == 0 || are_marks(timeline, found->data, found->n)))
+        one_step(timeline);
     tm_vec_free(&c.found);
     tm_vec_free(&c.profiler);
     if (status == TM_OK)

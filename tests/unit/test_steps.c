@@ -192,8 +192,9 @@ TEST(a_trace_has_a_span_for_each_time_between_pauses) {
 }
 
 TEST(without_an_annotation_the_whole_trace_is_step_0) {
-    /* GPU copies of ProfilerStep, and similar names, do not count. The range is that of all
-     * duration events except Trace: [-5, 90). */
+    /* GPU copies of ProfilerStep, and similar names, do not count, nor do records of a push (#1 and
+     * #2), in which no kernel was launched. The range is that of all duration events except Trace:
+     * [-5, 90). */
     static const event_spec events[] = {
         {TM_CAT_GPU_ANNOTATION, "ProfilerStep#5", 10, 50, 0, 7, 0, NULL, TM_DURATION},
         {TM_CAT_USER_ANNOTATION, "ProfilerStep#6", 20, 0, 0, 1, 1, NULL, TM_INSTANT},
@@ -205,6 +206,8 @@ TEST(without_an_annotation_the_whole_trace_is_step_0) {
         STEP("xProfilerStep#1", 10, 10, 1),
         STEP("ProfilerStep#1234567890123456789", 10, 10, 1), /* exceeds any counter */
         {TM_CAT_TRACE, "PyTorch Profiler (0)", -100, 1000, 0, 2, 2, NULL, TM_DURATION},
+        STEP("ProfilerStep#1", 0, 0, 1),
+        STEP("ProfilerStep#2", 85, 0, 1),
         OP("first", -5, 1, 1),
         KERNEL("last", 80, 10, 0),
         INSTANT("memory", 95),

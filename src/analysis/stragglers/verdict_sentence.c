@@ -466,9 +466,10 @@ static void excess_text(const tm_blames *t, const tm_finding *f, const tm_late_c
         snprintf(each, sizeof each, ", %s in each of %s%" PRId64 " steps%s", times[1].text,
                  some ? "the " : "", f->units, some ? " compared" : "");
     const bool one = f->level == TM_CULPRIT_RANK;
-    /* A host also works while its device does, so host work gets no share of the steps. */
+    /* A host also works while its device does, so host work gets no share of the steps. Neither
+     * does work that is mostly outside of them. */
     const bool beside = f->work == TM_SUSPECT_HOST;
-    if (!beside)
+    if (!beside && f->excess_pct <= 100.0)
         snprintf(share, sizeof share, " (%.1f %% of %s)", f->excess_pct,
                  t->n_leaders > 1 ? "the time of all steps" : "the time");
     /* Device work hides most of the host's excess if the device idles for less than half of it. */
