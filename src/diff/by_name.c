@@ -153,11 +153,48 @@ typedef struct noises {
     variation compute, comm;
 } noises;
 
+/* Returns the next character of a name, without what demanglers write in different ways: types of
+ * numbers ("(int)4", "4ul") and spaces. "true" and "false" are returned as "1" and "0".
+ * @param last  the character before, '\0' at first; set to the returned one */
+static char next_char(const char **at, char *last) {
+    const char *s = *at + strspn(*at, " ");
+    const bool digit = *last >= '0' && *last <= '9', argument = *last == '<' || *last == ',';
+    if (argument && *s == '(') { /* "(unsigned long)4096" */
+        const char *number = s + strcspn(s, ")");
+        s = *number && number[1 + (number[1] == '-')] >= '0' &&
+                    number[1 + (number[1] == '-')] <= '9'
+                ? number + 1
+                : s;
+    }
+    const char *after = s + strspn(s, "uUlL");
+    if (digit && (*after == ',' || *after == '>'))
+        s = after;
+    for (size_t i = 0; argument && i < 2; i++) {
+        const char *word = i ? "true" : "false";
+        if (strncmp(s, word, strlen(word)) == 0 && strchr(",>", s[strlen(word)])) {
+            *at = s + strlen(word);
+            return *last = i ? '1' : '0';
+        }
+    }
+    s += strspn(s, " ");
+    *at = *s ? s + 1 : s;
+    return *last = *s;
+}
+
+static int compare_names(const char *a, const char *b) {
+    char x = '\0', y = '\0';
+    do {
+        (void)next_char(&a, &x);
+        (void)next_char(&b, &y);
+    } while (x == y && x != '\0');
+    return tm_order_i64(x, y);
+}
+
 /* Sorts pairs by name. Of pairs with the same name, the pair from A comes first; the pair from B
  * has NONE as its row in A. */
 static int by_name(const void *a, const void *b) {
     const pair *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
+    int order = compare_names(x->name, y->name);
     return order ? order : tm_order_i64(y->row[0], x->row[0]);
 }
 
@@ -205,7 +242,7 @@ static void join(tm_vec *pairs) {
     for (size_t i = 0; i < pairs->n; i++) {
         pair *last = kept > 0 ? &p[kept - 1] : NULL;
         if (last && last->row[1] == NONE && p[i].row[0] == NONE &&
-            strcmp(last->name, p[i].name) == 0)
+            compare_names(last->name, p[i].name) == 0)
             last->row[1] = p[i].row[1];
         else
             p[kept++] = p[i];

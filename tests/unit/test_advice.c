@@ -739,8 +739,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {"", "overview.job gpu_utilization_pct=10; idle.rank *idle_ns=900 sync_ns=900;",
          "blocking copies", ".item()"},
         /* The text says where short kernels and communication are launched: 6 of 8 short kernels,
-         * and all communication. PyTorch's record_param_comms does not count as a place, and
-         * kernels of 200 us are not short. */
+         * and all communication. PyTorch's record_param_comms and NCCL's calls do not count
+         * as places, and kernels of 200 us are not short. */
         {"",
          "kernels.kernel " SMALL(
              "k") "; idle.rank *idle_ns=200 kernel_wait_ns=200; "
@@ -757,7 +757,8 @@ TEST(advice_speaks_of_what_the_traces_hold) {
         {HIDES_BADLY,
          "kernels.kernel name=k communication=true calls=2 total_ns=9; kernels.launched "
          "level=kernel kernel=k "
-         "operator=record_param_comms total_ns=9;",
+         "operator=record_param_comms total_ns=9; kernels.launched level=kernel kernel=k "
+         "inside=ncclGroupEnd total_ns=9;",
          "of a batch. 15.0 %", "launched"},
         /* FP32 takes 360 of 3,600 ns. It counts double: more than 716 ns of TF32, less than 724. */
         {"", "overview.job tensor_core_pct=1; classes.work level=class bits32_ns=360 tf32_ns=716;",

@@ -300,7 +300,12 @@ TEST(with_too_few_steps_kernels_are_added_and_removed_but_not_slower) {
     add_row(&a, "kernels.kernel", "name=gemm calls=5 total_ns=100000000 communication=false");
     add_row(&b, "kernels.kernel", "name=gemm calls=2 total_ns=90000000 communication=false");
     add_row(&b, "kernels.kernel", "name=new calls=2 total_ns=2 communication=false");
+    /* one name, as two demanglers write it */
+    add_row(&a, "kernels.kernel", "name=k<512,8ul,true> calls=5 total_ns=5 communication=false");
+    add_row(&b, "kernels.kernel",
+            "name=k<(int)512,(long)8,(bool)1> calls=2 total_ns=2 communication=false");
     tm_tables found = compare(&a, &b);
+    assert_verdict(&found, "diff.kernel", "k<512,8ul,true>", "same");
     assert_verdict(&found, "diff.kernel", "gemm", "too few steps");
     assert_verdict(&found, "diff.kernel", "new", "added");
     assert_true(cell(&found, "diff.kernel", "gemm", "noise_ns")->null);

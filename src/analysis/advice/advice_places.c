@@ -28,6 +28,15 @@ static const char *operator_of(const tm_table *launchers, size_t row) {
     return name && name[0] != '(' && strcmp(name, "record_param_comms") != 0 ? name : NULL;
 }
 
+/* Returns the function that calls the operator of a launch; NULL if it is a call of a communication
+ * library, such as ncclGroupEnd, which only repeats what is launched. */
+static const char *inside_of(const tm_table *launchers, size_t row) {
+    const char *name = text_of(launchers, row, "inside");
+    const bool library = name && (strncmp(name, "nccl", 4) == 0 || strncmp(name, "rccl", 4) == 0 ||
+                                  strncmp(name, "Hccl", 4) == 0);
+    return library && name[4] >= 'A' && name[4] <= 'Z' ? NULL : name;
+}
+
 static bool is_same(const char *a, const char *b) {
     return a == b || (a && b && strcmp(a, b) == 0);
 }
@@ -75,8 +84,7 @@ static place most_of(const tm_facts *f, tm_launched which, bool by_operator, boo
     size_t end;
     for (size_t i = tm_table_level(launchers, "kernel", &end); i < end; i++) {
         const place own = {by_operator ? operator_of(launchers, i) : NULL,
-                           by_inside ? text_of(launchers, i, "inside") : NULL,
-                           amount_of(f, which, i)};
+                           by_inside ? inside_of(launchers, i) : NULL, amount_of(f, which, i)};
         all += own.amount;
         if (own.amount > 0 && (own.op || own.inside))
             (void)add_place(places, &n, &own);

@@ -1,9 +1,11 @@
 /* tmerge whatif: what would help most, or what a user's scenario would save. */
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/shared/words.h"
 #include "arguments/options.h"
 #include "mpi/exchange/agree.h"
 #include "output/csv_folder.h"
@@ -42,6 +44,8 @@ typedef struct question {
     tm_colors colors;
     tm_scenario scenario;
     tm_pipeline_store from;
+    const char *whole; /* as in tm_words_whole; set before text is printed */
+    bool marked;       /* whether the job's steps are marked */
 } question;
 
 static bool is_what(const tm_cell *cell, const char *word) {
@@ -166,7 +170,8 @@ static void print_job(const question *q, const tm_table *job) {
     tm_shown_durations((const int64_t[]){tm_table_cell(job, 0, "step_ns")->value.i,
                                          ideal->null ? 0 : ideal->value.i},
                        2, times);
-    printf("%sA step takes %s%s", q->colors.strong, times[0].text, q->colors.off);
+    printf("%s%c%s %s %s%s", q->colors.strong, toupper((unsigned char)q->whole[0]), q->whole + 1,
+           q->marked ? "takes" : "is", times[0].text, q->colors.off);
     if (!ideal->null)
         printf("; %s if everything took its usual time in this job", times[1].text);
     puts("");
@@ -178,7 +183,7 @@ static void print_job(const question *q, const tm_table *job) {
 
 static void print_title(const question *q, const char *title) {
     printf("%s%-*s%s %s\n", q->colors.strong, TM_SHOWN_POINTS + 2, title, q->colors.off,
-           "saved a step");
+           q->marked ? "saved a step" : "saved");
 }
 
 static bool has_what(const tm_table *items, const char *word) {
@@ -240,7 +245,8 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     int64_t step_ns = tm_table_cell(job, 0, "step_ns")->value.i;
     tm_shown_duration(step_ns, step, sizeof step);
     if (saved->null) {
-        printf("  a step takes %s; how long it would take with this change is unknown:\n", step);
+        printf("  %s %s %s; how long it would be with this change is unknown:\n", q->whole,
+               q->marked ? "takes" : "is", step);
         print_sentence(tm_table_cell(job, 0, "evidence")->value.text);
         return;
     }
@@ -251,16 +257,18 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
         (const int64_t[]){step_ns, step_ns - saved->value.i, llabs(saved->value.i), path_ns}, 4,
         times);
     const tm_shown_text share = tm_shown_percent(percent < 0 ? -percent : percent, 1);
-    printf("  a step takes %s; ", times[0].text);
+    printf("  %s %s %s; it would %s ", q->whole, q->marked ? "takes" : "is", times[0].text,
+           q->marked ? "take" : "be");
     if (saved->value.i == 0)
-        puts("it would take as long");
+        puts("as long");
     else
-        printf("it would take %s: %s %s (%s)\n", times[1].text, times[2].text,
+        printf("%s: %s %s (%s)\n", times[1].text, times[2].text,
                saved->value.i < 0 ? "longer" : "shorter", share.text);
     if (path_ns == 0)
         printf("  none of it is on the critical path");
     else
-        printf("  this changes %s of each step's critical path", times[3].text);
+        printf("  this changes %s of %scritical path", times[3].text,
+               q->marked ? "each step's " : "the ");
     if (saved->value.i != 0 && !next->null)
         printf("; then rank %lld has most of the path", (long long)next->value.i);
     puts("");
@@ -270,10 +278,27 @@ static void print_scenario(const question *q, const tm_table *job, const tm_tabl
     }
 }
 
-static tm_status print_text(const question *q, const tm_tables *tables, tm_error *err) {
+/* Reads whether steps are marked, which the tables of a replay do not have. */
+static tm_status read_whole(question *q, tm_error *err) {
+    tm_tables tables;
+    tm_store *store;
+    TM_TRY(tm_analysis_tables(&tables, err));
+    tm_table *job = tm_tables_find(&tables, "job.job");
+    tm_status status = tm_store_open(q->path, &store, err);
+    if (status == TM_OK) {
+        status = tm_store_read_table(store, job, err);
+        tm_store_close(store);
+    }
+    q->whole = tm_words_whole(&tables);
+    q->marked = job->n_rows > 0 && tm_table_cell(job, 0, "steps")->value.i > 0;
+    tm_tables_destroy(&tables);
+    return status;
+}
+
+static tm_status print_text(question *q, const tm_tables *tables, tm_error *err) {
     const tm_table *job = tm_tables_find(tables, "whatif.job");
     tm_table *items = tm_tables_find(tables, "whatif.item");
-    (void)err;
+    TM_TRY(read_whole(q, err));
     if (job->n_rows == 0)
         puts("No figure is known: only communication or no device event was recorded, or clocks "
              "cannot be compared (tmerge show clock.rank).");
@@ -307,7 +332,7 @@ static tm_status print_machine(const question *q, const tm_tables *tables, tm_er
 }
 
 /* Removes the rows that the user did not ask for, and prints the remaining ones. */
-static tm_status answer(const question *q, const tm_tables *tables, tm_error *err) {
+static tm_status answer(question *q, const tm_tables *tables, tm_error *err) {
     tm_table *items = tm_tables_find(tables, "whatif.item");
     char *each = NULL, scenario[] = "scenario";
     bool text = !q->json && !q->folder, known = items->n_rows > 0;
@@ -332,7 +357,7 @@ static tm_status answer(const question *q, const tm_tables *tables, tm_error *er
     return text ? print_text(q, tables, err) : print_machine(q, tables, err);
 }
 
-static tm_status answer_stored(const question *q, tm_error *err) {
+static tm_status answer_stored(question *q, tm_error *err) {
     tm_tables tables;
     tm_store *store;
     TM_TRY(tm_analysis_tables(&tables, err));
