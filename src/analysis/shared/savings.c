@@ -66,7 +66,10 @@ static bool any_compared(const tm_tables *tables) {
 /* Returns whether it is safe to state that nothing helps: neither unmatched communication nor time
  * without a cause may hide savings. */
 static bool is_known(const topic *t) {
-    return tm_table_cell(t->job, 0, "sure")->value.i != 0;
+    const double most_unmatched_pct = 5.0; /* one rank that is not matched may hide any saving */
+    const tm_cell *unmatched = tm_table_cell(t->job, 0, "unmatched_pct");
+    return tm_table_cell(t->job, 0, "sure")->value.i != 0 &&
+           (unmatched->null || unmatched->value.r <= most_unmatched_pct);
 }
 
 /* Writes a text such as ", or more: 18.8 ms have no recorded cause" if such time makes the saving

@@ -262,6 +262,7 @@ tm_status tm_judge(const tm_tables *tables, const tm_blames *blames, tm_judgemen
     in.window_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "window_ns");
     in.unknown_ns = sum_of(tm_tables_find(tables, "overlap.rank"), "exposed_unmatched_ns");
     out->matched_share = in.matched_share;
+    out->open_share = in.open_share;
     out->unknown_ns = in.unknown_ns;
     out->window_ns = in.window_ns;
     out->among = calloc(blames->n_ranks + 1, sizeof *out->among);

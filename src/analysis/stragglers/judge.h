@@ -28,6 +28,7 @@ typedef struct tm_judgement {
     int64_t window_ns;    /* sum of the windows of all ranks */
     int64_t unknown_ns;   /* as in tm_findings_input */
     double matched_share; /* share of communication time in complete operations */
+    double open_share;    /* as in tm_findings_input */
     bool withheld;        /* whether there is no verdict, because too much was not recorded */
 } tm_judgement;
 

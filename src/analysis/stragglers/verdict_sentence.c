@@ -323,7 +323,7 @@ static void inconclusive_headline(const tm_verdict_topic *e, char out[TM_SENTENC
              e->judgement->found.tested
                  ? "the traces do not prove who is late"
                  : "it may be chance who is late: too little is recorded to know",
-             has_unknown(e->judgement) ? "at least " : "", share);
+             has_unknown(e->judgement) || e->judgement->open_share > 0.0 ? "at least " : "", share);
 }
 
 enum { MOSTLY_MAX = 256 };

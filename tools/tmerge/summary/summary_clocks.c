@@ -344,15 +344,19 @@ static void warn_causality(const clocks *c, const tm_table *check, bool fitted,
     printf("%sbefore another started%s\n", one && most ? " " : "\n  ", colors->off);
 }
 
-/* Warns of operations whose groups may have more ranks than were found. */
-static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
+/* Returns whether the groups of operations may have more ranks than were found. */
+static bool are_open(const tm_tables *tables) {
     const tm_table *kinds = tm_tables_find(tables, "collectives.kind");
     bool at_least = false;
     for (size_t row = 0; row < kinds->n_rows; row++) {
         const tm_cell *cell = tm_table_cell(kinds, row, "at_least");
         at_least = at_least || (!cell->null && cell->value.i != 0);
     }
-    if (at_least)
+    return at_least;
+}
+
+static void warn_at_least(const tm_tables *tables, const tm_colors *colors) {
+    if (are_open(tables))
         printf("%s! some inferred groups may have more ranks: their waits are lower bounds\n  "
                "(show collectives.kind says which)%s\n",
                colors->warning, colors->off);
@@ -386,8 +390,9 @@ static void append_matched(const tm_tables *tables, char *out, size_t size) {
     if (inferred > 0)
         snprintf(without, sizeof without, ", %" PRId64 " %s matched without metadata", inferred,
                  strcmp(tm_words_device(tables), "CPU") == 0 ? "operations" : "kernels");
-    snprintf(out + strlen(out), size - strlen(out), "; %" PRId64 "%s collective%s complete%s%s",
-             matched, of, found == 1 ? "" : "s", lacking, without);
+    snprintf(out + strlen(out), size - strlen(out), "; %" PRId64 "%s collective%s complete%s%s%s",
+             matched, of, found == 1 ? "" : "s", are_open(tables) ? " as far as known" : "",
+             lacking, without);
 }
 
 static const char *align_of(const tm_table *check) {
