@@ -55,7 +55,7 @@ async function isShort(page) {
     return found.join(" ");
   });
   const [words, numbers] = [/[A-Za-z][\w’'-]*/g, /\d[\d.\u202f]*/g].map((each) => text.match(each).length);
-  assert.ok(words > 40 && words <= 160 && numbers > 8 && numbers <= 45, `${words} words, ${numbers} numbers`);
+  assert.ok(words > 40 && words <= 120 && numbers > 8 && numbers <= 25, `${words} words, ${numbers} numbers`);
 }
 
 test("the first screen is an answer: the finding, what to do, what it saves, and a bar a rank, in few words", async () => {

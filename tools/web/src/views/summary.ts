@@ -16,7 +16,7 @@ const LABELS_MAX = 8,
   LABEL_EVERY = 4;
 const ADVICE_MAX = 5;
 
-/* Makes the title. The evidence is folded if there is advice, except first clauses if the title does not say who is late. */
+/* Makes the title: the finding and its saving. The evidence is folded if there is advice. */
 function title(job: Job): HTMLElement {
   const found = facts.verdict(job),
     items = job.table("advice.item"),
@@ -25,8 +25,7 @@ function title(job: Job): HTMLElement {
   const text = facts.savedText(job),
     saved = text !== null && h("p.saved", sentence(text)),
     leads = text !== job.table("whatif.job").text(0, "headline"), // false: the title itself is about the saving
-    checked = checks(job),
-    who = leads && found.text?.split(". ").map((said) => f.ended(said.split("; ")[0]!.replace(/ \([^)]*\)/g, "")));
+    checked = checks(job);
   const check = ({ state, title, link: [, view] }: Finding, i: number) =>
     h("li", sign(state), h("a", { href: href(view) }, state === "good" ? CHECKED[i] : title));
   return h(
@@ -35,12 +34,13 @@ function title(job: Job): HTMLElement {
     h(
       "div",
       h("h1", { tabindex: -1 }, prose(found.title)),
-      advised ? who && h("p.evidence", told(who.join(" "))) : evidence,
-      saved,
+      !advised && evidence,
+      !leads && saved,
       h("ul.checks", checked.map(check)),
       h(
         "details.why",
         h("summary", "Why"),
+        leads && saved,
         advised && evidence,
         h("p", link(found.link, found.view), text !== null && [" ", link("What would help most", "whatif")]),
         h("div.findings", checked.map(findingBox)),
@@ -492,11 +492,7 @@ function amount(job: Job, row: number): Child {
     cost = table.num(row, "cost_ns");
   const of = (text: string, column: "saved_ns" | "cost_ns") => figure(job, text, { table: "advice.item", row, column }),
     most = (saved === null ? table.text(row, "bound") === "upper" : table.cell(row, "at_most") === true) ? "at most " : "";
-  if (saved !== null)
-    return of(
-      `saves ${most}${f.time(saved)}${facts.hasSteps(job) ? " a step" : ""}, ${f.percent(table.num(row, "saved_pct"), 1)}`,
-      "saved_ns",
-    );
+  if (saved !== null) return of(`saves ${most}${f.time(saved)}, ${f.percent(table.num(row, "saved_pct"), 1)}`, "saved_ns");
   const text = table.text(row, "rule") === "straggler" ? `each other rank waits ${f.time(cost)}` : `costs ${most}${f.time(cost)} a rank`;
   return cost !== null && of(`${text} in all`, "cost_ns");
 }
@@ -575,7 +571,7 @@ function basis(job: Job): HTMLElement {
         ? "; the traces hold only the transfer of communication, drawn as “not split”: waits are idle time. "
         : facts.total(job, "exposed_unmatched_ns") === 0
           ? ". "
-          : `; what cannot be split into wait and transfer is drawn as “not split”. `,
+          : `; what cannot be split into wait and transfer (sends, receives, most broadcasts, and what is not matched) is drawn as “not split”. `,
       known &&
         facts.total(job, "exposed_unmatched_ns") > 0 && [
           "Of these, the waiting of receivers for senders is counted separately: ",
