@@ -161,7 +161,8 @@ static bool xplane_is_result(const char *path, const char *other) {
     const char *slash = strrchr(path, '/'), *there = strrchr(other, '/');
     const size_t folder = slash ? (size_t)(slash - path) + 1 : 0;
     const size_t size = strlen(path), size_there = strlen(other);
-    return tm_ends_with(path, size, ".pb") && tm_ends_with(other, size_there, ".xplane.pb") &&
+    return tm_ends_with(path, size, ".pb") && !tm_ends_with(path, size, ".xplane.pb") &&
+           tm_ends_with(other, size_there, ".xplane.pb") &&
            (there ? (size_t)(there - other) + 1 : 0) == folder && memcmp(path, other, folder) == 0;
 }
 
