@@ -455,16 +455,17 @@ static tm_status keep_classes(const tm_compared *c, const int64_t *classes, size
     return status;
 }
 
-/* Returns the hosts' share of the significance level. */
-static double share_of_hosts(const tm_compared *c, size_t n_hosts) {
-    return c->hosts_only ? 1.0 : (double)n_hosts / (double)(n_hosts + c->stretches->n);
+/* Returns the hosts' share of the significance level. Hosts need little, because they are few, and
+ * each is the median of several ranks, so slow hosts stand out clearly. */
+static double share_of_hosts(const tm_compared *c) {
+    return c->hosts_only ? 1.0 : 0.05;
 }
 
 static tm_status find_hosts(const tm_compared *c, const tm_own_times *medians, level *ranks,
                             tm_vec *suspects, tm_error *err) {
     level hosts = {.hosts = true,
                    .chance = {.orders = c->orders ? &c->orders[1] : NULL},
-                   .n_tests = c->n_tests / share_of_hosts(c, medians->n),
+                   .n_tests = c->n_tests / share_of_hosts(c),
                    .least = EXCESS_LEAST};
     size_t first = suspects->n;
     tm_status status = open_level(medians, c->steps, &hosts, err);
@@ -483,7 +484,7 @@ static tm_status find_among(const tm_compared *compared, tm_vec *suspects, tm_ve
                    .least = EXCESS_LEAST};
     tm_status status = by_class(compared->stretches, compared->hosts, 2, &medians, err);
     if (medians.n > 0 && !compared->hosts_only)
-        ranks.n_tests /= 1.0 - share_of_hosts(compared, medians.n);
+        ranks.n_tests /= 1.0 - share_of_hosts(compared);
     if (status == TM_OK)
         status = open_level(compared->stretches, compared->steps, &ranks, err);
     if (status == TM_OK)

@@ -78,10 +78,11 @@ typedef struct tm_compared {
  * doubled, because the length of a block is an estimate.
  *
  * If the group has several hosts with several ranks each, hosts are tested before ranks. The value
- * of a host is the median of its ranks. Each host has the same share of the 1 % as
- * each rank. If only hosts are wanted, they get all of it. A host is a suspect only if its ranks
- * are late together: 80 % of them have at least half of their median excess, and none has more than
- * 3 times as much. The ranks of a suspect host leave the test of ranks.
+ * of a host is the median of its ranks. The test of hosts gets a twentieth of the
+ * 1 %, and the test of ranks gets the rest. If only hosts are wanted, they get all of it. A host is
+ * a suspect only if its ranks are late together: 80 % of them have at least half of their median
+ * excess, and none has more than 3 times as much. The ranks of a suspect host leave the test of
+ * ranks.
  *
  * Stages of a pipeline do different work, so ranks of different stages cannot be exchanged. First,
  * members are compared within their stage. Then stages are compared. All members of a suspect stage
