@@ -17,6 +17,7 @@
 #include "replay_ops.h"
 #include "timeline/host_comm.h"
 #include "timeline/packed_events.h"
+#include "uneven.h"
 #include "waits/stages.h"
 #include "works.h"
 
@@ -300,7 +301,8 @@ void tm_replay_close_graph(const tm_replay_ranks *ranks, size_t i) {
 static tm_status finish_rank(tm_replay_ranks *r, size_t i, tm_error *err) {
     sum_rank(r, i);
     tm_replay_close_graph(r, i);
-    if (r->n_ranks > 1 && !tm_works_find_at_once(&r->timelines[i], i, &r->at_once))
+    if (r->n_ranks > 1 && (!tm_works_find_at_once(&r->timelines[i], i, &r->at_once) ||
+                           !tm_step_works_add(&r->timelines[i], &r->step_works)))
         return tm_fail_memory(err);
     return r->packs ? tm_timeline_pack(&r->timelines[i], err) : TM_OK;
 }
@@ -598,6 +600,7 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
     ranks->facts = TM_VEC(tm_replay_fact);
     ranks->host_times = TM_VEC(tm_host_time);
     ranks->at_once = TM_VEC(tm_works_at_once);
+    ranks->step_works = TM_VEC(tm_step_work);
     ranks->graphs = calloc(ranks->n + 1, sizeof *ranks->graphs);
     ranks->items = calloc(ranks->n + 1, sizeof *ranks->items);
     find_root(ranks);
@@ -635,7 +638,10 @@ tm_status tm_mpi_replay_ranks(tm_replay_ranks *ranks, tm_error *err) {
         status = tm_mpi_agree(ranks->comm, compare_hosts(ranks, err), err);
     if (status == TM_OK && ranks->n_ranks > 1)
         status = tm_mpi_extras(ranks, err);
+    bool uneven = false;
     if (status == TM_OK && ranks->n_ranks > 1)
+        status = tm_mpi_works_uneven(ranks->comm, &ranks->step_works, &uneven, err);
+    if (status == TM_OK && uneven)
         status = divide_evenly(ranks, err);
     status = tm_mpi_agree(ranks->comm, status == TM_OK ? set_peers(ranks, err) : status, err);
     if (status == TM_OK && ranks->n_ranks > 1)
@@ -653,7 +659,8 @@ void tm_replay_ranks_free(tm_replay_ranks *ranks) {
         tm_graph_free(&ranks->graphs[i]);
     free(ranks->graphs);
     tm_timebase_free(&ranks->base);
-    TM_VECS_FREE(&ranks->participants, &ranks->facts, &ranks->host_times, &ranks->at_once);
+    TM_VECS_FREE(&ranks->participants, &ranks->facts, &ranks->host_times, &ranks->at_once,
+                 &ranks->step_works);
     tm_models_free(&ranks->models);
     tm_peer_places_free(&ranks->places);
     tm_works_free(&ranks->works);

@@ -46,10 +46,12 @@ typedef struct tm_replay_ranks {
                      have a graph */
     tm_vec host_times; /* vector of tm_host_time; empty if hosts cannot be compared */
     tm_vec at_once;    /* vector of tm_works_at_once of this process's ranks, ascending in index */
+    tm_vec step_works; /* vector of tm_step_work: computation of this process's ranks by step; set
+                          only while graphs are built */
     tm_works works;    /* works of all ranks of the job; set only on process 0 */
     tm_vec extras; /* vector of tm_extra_row: rows of all ranks of the job; set only on process 0 */
     /* T if each rank has an equal share of the work at each place, and without unexplained time; 0:
-     * not evaluated; set only on process 0 */
+     * not evaluated, as the work is even; set only on process 0 */
     int64_t even_ns, even_explained_ns;
 } tm_replay_ranks;
 

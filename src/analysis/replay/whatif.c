@@ -141,8 +141,8 @@ static const tm_column item_columns[] = {
          "slow transfers within a host are as fast as other transfers within a host "
          "(whatif.network). even: "
          "at each place of a step, each rank has the mean compute time of all ranks, as if their "
-         "work "
-         "were divided evenly. split: "
+         "work were divided evenly (no row if, over all steps, the rank with the most computation "
+         "has under 1 % more than the mean). split: "
          "each stage has the mean compute work of all stages (whatif.split), and also the mean "
          "host work and number of operations. scenario: the change that was requested."},
     [I_NAME] =
