@@ -161,13 +161,19 @@ enum { PAUSE_NS = 100000, PROMPT_NS = 200000, PROMPT_LEAST = 2, PROMPT_TIMES = 8
  * probability that 6 of 8 ends are so near by chance is 0.4 %. */
 enum { NEAR_LEAST = 8 };
 
+/* Returns the time from the last end of one of n operations to the end of the pause, or INT64_MAX
+ * if none of them ended before. */
+static int64_t since_last_end(const operation *at, size_t n, tm_interval pause) {
+    int64_t since_ns = INT64_MAX;
+    for (size_t i = 0; i < n; i++)
+        if (at[i].end_ns <= pause.end_ns && pause.end_ns - at[i].end_ns < since_ns)
+            since_ns = pause.end_ns - at[i].end_ns;
+    return since_ns;
+}
+
 /* Returns whether the thread continued immediately after one of n operations ended. */
 static bool is_prompt(const operation *at, size_t n, tm_interval pause) {
-    bool prompt = false;
-    for (size_t i = 0; i < n; i++)
-        prompt =
-            prompt || (at[i].end_ns <= pause.end_ns && at[i].end_ns > pause.end_ns - PROMPT_NS);
-    return prompt;
+    return since_last_end(at, n, pause) < PROMPT_NS;
 }
 
 static bool is_near(const operation *at, size_t n, tm_interval pause) {
@@ -190,16 +196,6 @@ static void count_pause(finder *f, operation *at, size_t n, tm_interval pause, p
 static bool waits_before(const pauses *of) {
     return (of->n_prompt >= PROMPT_LEAST && PROMPT_TIMES * of->n_prompt >= of->n) ||
            (of->n >= NEAR_LEAST && 4 * of->n_near >= 3 * of->n);
-}
-
-/* Returns the time from the last end of one of n operations to the end of the pause, or INT64_MAX
- * if none of them ended before. */
-static int64_t since_last_end(const operation *at, size_t n, tm_interval pause) {
-    int64_t since_ns = INT64_MAX;
-    for (size_t i = 0; i < n; i++)
-        if (at[i].end_ns <= pause.end_ns && pause.end_ns - at[i].end_ns < since_ns)
-            since_ns = pause.end_ns - at[i].end_ns;
-    return since_ns;
 }
 
 /* Ends an operation at the moment at which a thread continued after a pause: the first operation

@@ -480,15 +480,11 @@ static uint32_t source_of(host_walk *w, uint32_t c) {
 /* Returns the participation in the last operation that ended before @p ns and lacks the rank's
  * kernel; n_participants if there is none. */
 static size_t missing_before(const tm_builder *m, int64_t ns) {
-    size_t low = m->n_named, high = m->n_participants;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (m->participants[middle].end_ns <= ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > m->n_named ? low - 1 : m->n_participants;
+    if (m->n_named == m->n_participants)
+        return m->n_participants;
+    const size_t n = TM_FIRST_AFTER(tm_replay_participant, end_ns, m->participants + m->n_named,
+                                    m->n_participants - m->n_named, ns);
+    return n > 0 ? m->n_named + n - 1 : m->n_participants;
 }
 
 /* Adds the edge to the rank's first call. If the root is the start of the first step, the edge is

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/median.h"
+#include "base/sorted.h"
 
 /* If the trace lacks the rank's kernel of an operation, an event may have waited for that kernel.
  * The event counts as having waited if more than MISSING_LAG_NS before its start are unexplained,
@@ -102,16 +103,12 @@ bool tm_builder_end(tm_builder *m, uint32_t u, int64_t ns, int64_t usual_ns, uin
 /* If the start of an event is unexplained, adds as causes the operations that ended shortly before
  * it and that lack the rank's kernel. */
 static bool add_missing(tm_builder *m, int64_t ns) {
-    size_t v = m->n_named, after = m->n_participants;
-    if (v == after || tm_builder_lag(m, ns) <= MISSING_LAG_NS)
+    size_t v = m->n_named;
+    if (v == m->n_participants || tm_builder_lag(m, ns) <= MISSING_LAG_NS)
         return true;
-    while (v < after) { /* finds the first operation that did not end too early */
-        size_t middle = v + (after - v) / 2;
-        if (m->participants[middle].end_ns < ns - MISSING_BEHIND_NS)
-            v = middle + 1;
-        else
-            after = middle;
-    }
+    /* the first operation that did not end too early */
+    v += TM_FIRST_FROM(tm_replay_participant, end_ns, m->participants + v, m->n_participants - v,
+                       ns - MISSING_BEHIND_NS);
     for (; v < m->n_participants && m->participants[v].end_ns <= ns; v++) {
         const tm_replay_participant *participant = &m->participants[v];
         const tm_cause cause = {TM_FROM_OPERATION + (uint32_t)v, participant->last_ns,

@@ -6,11 +6,7 @@
 
 TM_ORDER_BY(by_call, tm_asked, call, on_stream);
 
-static int by_time(const void *a, const void *b) {
-    const tm_asked *x = a, *y = b;
-    const int order = tm_order_i64(x->call_ns, y->call_ns);
-    return order ? order : by_call(a, b);
-}
+TM_ORDER_BY(by_time, tm_asked, call_ns, call, on_stream);
 
 static bool add_asked(tm_recorded *r, const tm_timebase *base) {
     const tm_timeline *t = r->input->timeline;
@@ -120,12 +116,7 @@ typedef struct stream_wait {
     uint32_t asked; /* index in tm_recorded.asked */
 } stream_wait;
 
-static int by_stream(const void *a, const void *b) {
-    const stream_wait *x = a, *y = b;
-    int order = tm_order_i64(x->stream, y->stream);
-    order = order ? order : tm_order_i64(x->ns, y->ns);
-    return order ? order : tm_order_i64(x->asked, y->asked);
-}
+TM_ORDER_BY(by_stream, stream_wait, stream, ns, asked);
 
 static bool is_before(const void *element, const void *key) {
     return by_stream(element, key) < 0;

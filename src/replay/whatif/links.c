@@ -19,11 +19,7 @@ static bool is_compared(const tm_instance *i) {
     return i->state == TM_INSTANCE_COMPLETE && i->n > 1 && (i->waits || i->transfers);
 }
 
-static int by_place(const void *a, const void *b) {
-    const tm_links_place *x = a, *y = b;
-    int order = tm_order_i64(x->what, y->what);
-    return order ? order : tm_order_i64(x->id, y->id);
-}
+TM_ORDER_BY(by_place, tm_links_place, what, id);
 
 /* Sets @p places to the places of an operation except the link, ascending. There must be room for n
  * + 1. Returns the number of its hosts; 0 if one of them is unknown. */
